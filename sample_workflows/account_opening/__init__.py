@@ -1,0 +1,1 @@
+"""Sample: a parent and a child workflow, retried on both levels."""

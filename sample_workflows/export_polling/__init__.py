@@ -1,0 +1,1 @@
+"""Sample: ask again every second until an export is ready."""

@@ -1,0 +1,1 @@
+"""Sample: one worker and one line of JavaScript."""

@@ -1,0 +1,1 @@
+"""Sample: from alert to report, with an approval and a way back."""

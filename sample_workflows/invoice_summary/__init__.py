@@ -1,0 +1,1 @@
+"""Sample: data reshaped by jq and JavaScript, without any worker."""

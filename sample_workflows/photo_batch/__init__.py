@@ -1,0 +1,1 @@
+"""Sample: one task per photo, however many photos there are."""

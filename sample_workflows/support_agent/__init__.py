@@ -1,0 +1,1 @@
+"""Sample: an agent loop on a small model that needs no network."""

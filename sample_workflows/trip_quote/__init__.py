@@ -1,0 +1,1 @@
+"""Sample: three searches side by side, joined into one offer."""
