@@ -241,9 +241,7 @@ class FilterReader:
         self._at += 1
         while self._at < len(self._text):
             character = self._text[self._at]
-            if character == "[":
-                self._at = closing(self._text, self._at) + 1
-            elif character == "(" and self._text[self._at - 1].isalnum():
+            if character == "[" or (character == "(" and self._text[self._at - 1].isalnum()):
                 self._at = closing(self._text, self._at) + 1
             elif character in " <>=~!&|)(],":
                 break

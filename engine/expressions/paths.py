@@ -132,7 +132,7 @@ def _simple(steps: tuple[Step, ...]) -> Callable[[Root], Json] | None:
         if value is MISSING:
             return None
         for key in rest:
-            if type(key) is str:
+            if isinstance(key, str):
                 if type(value) is not dict:
                     return None
                 value = value.get(key)

@@ -30,12 +30,12 @@ EVALUATORS: dict[str, Language] = {
 
 @dataclass(frozen=True, slots=True)
 class ScriptJob:
-    """A script to run. `seed` makes Math.random repeatable, `now_ms` is the moment that Date shows;
+    """A script to run; `inputs` is what it sees as `$` or `.`, as JSON or already encoded. `seed` makes Math.random repeatable, `now_ms` is the moment that Date shows;
     both belong to the attempt, so that a repeated evaluation gives the same answer."""
 
     language: Language
     source: str
-    inputs: Json
+    inputs: Json | bytes
     seed: int = 0
     now_ms: int | None = None
     check_only: bool = False
@@ -43,14 +43,14 @@ class ScriptJob:
 
 @dataclass(frozen=True, slots=True)
 class ScriptAnswer:
-    """`value` unless there is an `error`. jq gives the list of all results as its value. `timed_out`
-    tells an error that another attempt may not meet. `not_finite` keeps NaN and the infinities, which
+    """`value` unless there is an `error`. jq gives the list of all results as its value. `retriable`
+    tells an error that another attempt may not meet: the time limit, or a process that was lost. `not_finite` keeps NaN and the infinities, which
     no JSON can hold, for those who ask for truth or a case."""
 
     value: Json = None
     error: str | None = None
     logs: tuple[str, ...] = field(default=())
-    timed_out: bool = False
+    retriable: bool = False
     not_finite: str | None = None
 
 
