@@ -9,12 +9,18 @@ from typing import Any
 from studio.editor import json_text
 from studio.editor.history import Difference, Splice, applied, difference, inverse
 from studio.editor.json_text import TextProblem
-from studio.editor.operations import OPERATIONS, Result, apply, same, scope_of
+from studio.editor.operations import Result, apply, same, scope_of
 from studio.editor.places import carried_over, read_place
 from studio.editor.tree import ImpossibleOperation, JsonObject, copied, task_at
 
 # How many revisions back an operation may have been aimed at; a browser is one or two behind.
 _TRAIL = 64
+
+
+class UnreadableDraft(ValueError):
+    """A saved draft cannot be read back."""
+
+    code = "unreadable_draft"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +79,23 @@ class Draft:
     def new(cls, definition: JsonObject) -> "Draft":
         """A draft of something that was never published."""
         return cls(copied(definition))
+
+    @classmethod
+    def blank(cls, name: str) -> "Draft":
+        """A draft of a workflow that has a name and nothing else."""
+        return cls(
+            {
+                "name": name,
+                "description": "",
+                "version": 1,
+                "schemaVersion": 2,
+                "tasks": [],
+                "inputParameters": [],
+                "outputParameters": {},
+                "timeoutPolicy": "ALERT_ONLY",
+                "timeoutSeconds": 0,
+            }
+        )
 
     @property
     def is_dirty(self) -> bool:
@@ -137,7 +160,7 @@ class Draft:
             return None
         revision = self._done.pop()
         self._undone.append(revision)
-        self._go(inverse(revision.change), revision.text_before)
+        self._step(inverse(revision.change), revision.text_before)
         return revision
 
     def redo(self) -> Revision | None:
@@ -145,7 +168,7 @@ class Draft:
             return None
         revision = self._undone.pop()
         self._done.append(revision)
-        self._go(revision.change, revision.text)
+        self._step(revision.change, revision.text)
         return revision
 
     def take(self, outbox: Any) -> Taken:
@@ -187,11 +210,10 @@ class Draft:
     def _aimed_at_now(self, op: JsonObject) -> JsonObject:
         """An operation that was aimed at an older revision, with its paths brought up to date."""
         rev = op.get("rev")
-        stale = isinstance(rev, int) and rev != self.revision
         by_path = op.get("place") is not None or op.get("at") is not None or op.get("within")
-        if not stale or not by_path or op.get("op") not in OPERATIONS:
+        if not isinstance(rev, int) or rev == self.revision or not by_path:
             return op
-        then = self._as_of(int(str(rev)))
+        then = self._as_of(rev)
         if then is None or scope_of(op):
             raise ImpossibleOperation("The graph has changed since. Choose the place again.")
         moved = dict(op)
@@ -220,12 +242,17 @@ class Draft:
         self, definition: JsonObject, label: str, text: str | None, select: str | None
     ) -> None:
         change = difference(self.definition, definition)
+        if text == json_text.written(definition):
+            text = None
         self._done.append(Revision(label, change, text, self._text, select))
         self._undone.clear()
-        self._go(change, text)
+        self._go(definition, change, text)
 
-    def _go(self, change: Difference, text: str | None) -> None:
-        self.definition = applied(self.definition, change)
+    def _step(self, change: Difference, text: str | None) -> None:
+        self._go(applied(self.definition, change), change, text)
+
+    def _go(self, definition: JsonObject, change: Difference, text: str | None) -> None:
+        self.definition = definition
         self._text = text
         self._trail.append(change)
         self.revision += 1
@@ -246,19 +273,25 @@ class Draft:
 
     @classmethod
     def from_json(cls, document: JsonObject) -> "Draft":
-        pending = document["pendingText"]
-        return cls(
-            definition=copied(document["definition"]),
-            base=copied(document["base"]),
-            base_version=document["baseVersion"],
-            revision=document["revision"],
-            acknowledged=dict(document["acknowledged"]),
-            pending_text=pending,
-            problem=None if pending is None else json_text.read(pending)[1],
-            _text=document["text"],
-            _done=[_revision_from_json(raw) for raw in document["done"]],
-            _undone=[_revision_from_json(raw) for raw in document["undone"]],
-        )
+        try:
+            pending = document["pendingText"]
+            return cls(
+                definition=copied(document["definition"]),
+                base=copied(document["base"]),
+                base_version=document["baseVersion"],
+                revision=document["revision"],
+                acknowledged=dict(document["acknowledged"]),
+                pending_text=pending,
+                problem=None if pending is None else json_text.read(pending)[1],
+                _text=document["text"],
+                _done=[_revision_from_json(raw) for raw in document["done"]],
+                _undone=[_revision_from_json(raw) for raw in document["undone"]],
+            )
+        except (KeyError, TypeError, ValueError) as broken:
+            raise UnreadableDraft(
+                "The saved draft was written in a form that is not known here. "
+                "Start again from the published version; the saved one is kept until you save."
+            ) from broken
 
 
 def _is_numbered(op: Any) -> bool:

@@ -33,7 +33,7 @@ class Edit:
     def gap(self, op: Operation) -> tuple[Place, list[Any]]:
         """A place where something can be put, and its list."""
         place = read_place(op.get("place"))
-        siblings = list_at(self.definition, place.list_path)
+        siblings = list_at(self.definition, place.list_path, opening=True)
         check_gap(siblings, place.index)
         return place, siblings
 

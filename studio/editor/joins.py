@@ -38,10 +38,13 @@ def unit_around(siblings: list[Any], index: int) -> tuple[int, int]:
 
 def branch_ends(fork: JsonObject) -> list[str]:
     """The last task of each branch: what its join has to wait for."""
+    return [ref for task in _last_tasks(fork) if (ref := ref_of(task))]
+
+
+def _last_tasks(fork: JsonObject) -> list[Any]:
     branches = fork.get("forkTasks")
     lists = branches if isinstance(branches, list) else []
-    last = [tasks[-1] for tasks in lists if isinstance(tasks, list) and tasks]
-    return [ref for task in last if (ref := ref_of(task))]
+    return [tasks[-1] for tasks in lists if isinstance(tasks, list) and tasks]
 
 
 def joined_on(join: JsonObject) -> list[Any]:
@@ -54,13 +57,14 @@ class Watched:
     fork: JsonObject
     join: JsonObject
     ends: list[str]
+    last_tasks: list[Any]
     derived: bool
 
 
 def watch(definition: JsonObject) -> list[Watched]:
     """What each join waits for before an edit, and whether that is what we derive."""
     return [
-        Watched(fork, join, ends, _same_refs(joined_on(join), ends))
+        Watched(fork, join, ends, _last_tasks(fork), _same_refs(joined_on(join), ends))
         for fork, join in _pairs(definition)
         for ends in (branch_ends(fork),)
     ]
@@ -73,14 +77,14 @@ def follow(definition: JsonObject, watched: list[Watched]) -> list[str]:
     for fork, join in _pairs(definition):
         pair = before.get((id(fork), id(join)))
         ends = branch_ends(fork)
-        if pair is None or pair.ends == ends:
+        if pair is None:
             continue
         if pair.derived:
             # Whoever edits joinOn in the same breath has the last word.
-            if _same_refs(joined_on(join), pair.ends):
+            if pair.ends != ends and _same_refs(joined_on(join), pair.ends):
                 join["joinOn"] = ends
                 notes += _early_notes(fork, join, pair.ends)
-        else:
+        elif [*map(id, pair.last_tasks)] != [*map(id, _last_tasks(fork))]:
             notes.append(
                 f"`{ref_of(join)}` keeps the joinOn written by hand ({_listed(joined_on(join))}); "
                 f"the branches now end in {_listed(ends)}."

@@ -1,7 +1,7 @@
 """Places between tasks: reading them, finding them again after a change, stepping by keyboard.
 
 A place is a list inside the definition and an index in it. A place that cannot be found for
-certain is refused, never guessed. Nothing is edited here, but a missing branch list is opened.
+certain is refused, never guessed. Nothing is edited here.
 """
 
 from dataclasses import dataclass
@@ -58,10 +58,11 @@ def embedded_prefix(path: Any) -> Path:
     return ()
 
 
-def list_at(definition: JsonObject, path: Path) -> list[Any]:
-    """The list itself. A default case, a loop body or a main list that is absent is opened."""
+def list_at(definition: JsonObject, path: Path, *, opening: bool = False) -> list[Any]:
+    """The list itself. A main list, default case or loop body that is absent counts as empty, and
+    is put there only when opening."""
     if path == ("tasks",):
-        return _opened(definition, "tasks", path)
+        return _plain_list(definition, "tasks", path, opening)
     for owner_length, keys in (
         (2, ("decisionCases", "forkTasks")),
         (1, ("defaultCase", "loopOver")),
@@ -72,7 +73,7 @@ def list_at(definition: JsonObject, path: Path) -> list[Any]:
     else:
         raise ImpossibleOperation(f"{in_words(path)} is no list of tasks.")
     if owner_length == 1:
-        return _opened(task, str(path[-1]), path)
+        return _plain_list(task, str(path[-1]), path, opening)
     for branch in branches_of(task):
         if branch.path == path[-2:]:
             return branch.tasks
@@ -82,16 +83,19 @@ def list_at(definition: JsonObject, path: Path) -> list[Any]:
     )
 
 
-def _opened(owner: JsonObject, key: str, path: Path) -> list[Any]:
-    if owner.get(key) is None:
+def _plain_list(owner: JsonObject, key: str, path: Path, opening: bool) -> list[Any]:
+    held = owner.get(key)
+    if held is None:
         if key != "tasks" and type_of(owner) not in _OPENED_BY[key]:
             raise ImpossibleOperation(f"`{ref_of(owner)}` is a {type_of(owner)}: it has no {key}.")
-        owner[key] = []
-    if not isinstance(owner[key], list):
+        held = []
+        if opening:
+            owner[key] = held
+    if not isinstance(held, list):
         raise ImpossibleOperation(
             f"{in_words(path)} is no list of tasks; mend it in the code view."
         )
-    return owner[key]  # type: ignore[no-any-return]
+    return held
 
 
 def check_gap(siblings: list[Any], index: int) -> None:
