@@ -327,8 +327,8 @@ def _anchor(branches: list[Branch], *, straight_empty: bool) -> int:
     if straight_empty and filled == 1:
         if not branches[0].blocks:
             return 0
-        if not branches[-1].blocks:
-            return count - 1
+        if not branches[-1].blocks and count == 2:
+            return 1
     return count // 2 if count % 2 else -1
 
 

@@ -79,6 +79,11 @@ class Node:
     def axis(self) -> int:
         return self.x + self.w // 2
 
+    @property
+    def title(self) -> str:
+        """What a person calls it; a draft may lack the reference name."""
+        return self.ref or self.name or "unnamed"
+
 
 @dataclass(frozen=True, slots=True)
 class Edge:
@@ -110,7 +115,7 @@ class OutlineRow(NamedTuple):
     place: Place
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Layout:
     """A whole picture. Nodes and edges are in the order in which tasks can run."""
 
@@ -238,7 +243,7 @@ class _Placer:
         return drawer(block, axis, y, ends, parent)
 
     def _row(self, block: Block) -> None:
-        text = block.ref or block.id
+        text = block.ref or block.name or "unnamed"
         self._outline.append(OutlineRow(block.id, text, block.depth, _behind(block)))
 
     def _branch_row(self, block: Block, branch: Branch, text: str) -> None:
@@ -324,7 +329,7 @@ class _Placer:
         to_left = any(branch.axis < 0 for branch in block.branches)
         label_at = (axis + half + 4, y + 4) if to_left else (axis - half - 8, y + half + 4)
         box = (axis - half, y, DIAMOND, DIAMOND)
-        self._add(block, box, parent, label_at=label_at, label_left=not to_left, label_room=24)
+        self._add(block, box, parent, label_at=label_at, label_left=not to_left, label_room=176)
         top = y + DIAMOND + block.drop
         loose: list[_End] = []
         for branch in block.branches:

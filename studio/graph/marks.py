@@ -255,6 +255,11 @@ def shortened(text: str, limit: int) -> str:
     """A machine's name cut in the middle, since both its ends tell names apart."""
     if len(text) <= limit:
         return text
-    head = (limit - 1 + 1) // 2
+    head = limit // 2
     tail = limit - 1 - head
     return text[:head] + "…" + (text[-tail:] if tail > 0 else "")
+
+
+def cut(text: str, limit: int) -> str:
+    """A sentence or a condition cut at its end."""
+    return text if len(text) <= limit else text[: max(limit - 1, 0)].rstrip() + "…"
