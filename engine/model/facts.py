@@ -1,0 +1,68 @@
+"""All that a decision may know besides the execution: the present moment and the catalogue."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from engine.model.definitions import TaskDef, WorkflowDef
+
+
+def _no_task_def(name: str) -> TaskDef | None:
+    return None
+
+
+def _no_domain(task_type: str, domain: str) -> bool:
+    return False
+
+
+def _no_payload(seq: int, side: str) -> bytes | None:
+    return None
+
+
+def _no_jitter(task_id: str, limit_ms: int) -> int:
+    return 0
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A definition as an execution runs by it: task definitions embedded, versions pinned."""
+
+    definition: WorkflowDef
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Sizes in bytes of encoded JSON, and counts, above which something fails with a reason."""
+
+    task_payload: int = 10 * 1024 * 1024
+    workflow_payload: int = 10 * 1024 * 1024
+    variables: int = 256 * 1024
+    loop_iterations: int = 10_000
+    reason: int = 500
+    """Characters of a reported reason that are kept."""
+
+
+def _no_definition(name: str, version: int | None) -> Snapshot | None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a decision is given. The functions read what does not change while it is made."""
+
+    now: int
+    """Epoch milliseconds."""
+    task_def: Callable[[str], TaskDef | None] = _no_task_def
+    definition: Callable[[str, int | None], Snapshot | None] = _no_definition
+    """A registered definition by name and version (None: the highest), ready to run by."""
+    polled: Callable[[str, str], bool] = _no_domain
+    """Did a worker of this domain ask for this task type lately?"""
+    payload: Callable[[int, str], bytes | None] = _no_payload
+    """The stored `input` or `output` of an attempt whose payload is not in memory."""
+    jitter: Callable[[str, int], int] = _no_jitter
+    """A repeatable random number of milliseconds from 0 to the limit, seeded by a task id."""
+    limits: Limits = field(default_factory=Limits)
+    environment: dict[str, str] = field(default_factory=dict)
+    """The variables that expressions may read."""
+    sinks: frozenset[str] = frozenset({"conductor"})
+    """The event queue providers at hand."""

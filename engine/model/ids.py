@@ -1,0 +1,64 @@
+"""Ids that carry their place: a task id tells its execution and its sequence number.
+
+Looking a task up is decoding its id. The ids of children are derived from their parents, so a
+repeated start meets the child that is already there.
+"""
+
+import hashlib
+import uuid
+from typing import NamedTuple
+
+_VERSION_8 = 0x8000
+_VARIANT = 0x8 << 60
+
+
+class TaskPlace(NamedTuple):
+    """Where a task id points: the execution's number and the attempt's sequence number."""
+
+    execution: int
+    seq: int
+
+
+def task_id(execution: int, seq: int) -> str:
+    """A UUID (version 8) of 48 bits of execution number, 32 bits of seq and a check of both."""
+    check = _check(execution, seq)
+    high = (execution & 0xFFFF_FFFF_FFFF) << 16 | _VERSION_8 | (seq >> 20 & 0xFFF)
+    low = _VARIANT | (seq & 0xF_FFFF) << 40 | check
+    return str(uuid.UUID(int=high << 64 | low))
+
+
+def task_place(text: str) -> TaskPlace | None:
+    """The place in a task id; None when the text is no task id of ours."""
+    try:
+        number = uuid.UUID(text).int
+    except (ValueError, AttributeError):
+        return None
+    high, low = number >> 64, number & 0xFFFF_FFFF_FFFF_FFFF
+    seq = (high & 0xFFF) << 20 | (low >> 40 & 0xF_FFFF)
+    execution = high >> 16
+    if high & 0xF000 != _VERSION_8 or low & 0xFF_FFFF_FFFF != _check(execution, seq):
+        return None
+    return TaskPlace(execution, seq)
+
+
+def _check(execution: int, seq: int) -> int:
+    digest = hashlib.blake2b(b"%d.%d" % (execution, seq), digest_size=5).digest()
+    return int.from_bytes(digest, "big")
+
+
+def execution_id(now_ms: int, randomness: bytes) -> str:
+    """A time-ordered UUID (version 7): 48 bits of milliseconds, then ten random bytes."""
+    number = (now_ms & 0xFFFF_FFFF_FFFF) << 80 | int.from_bytes(randomness[:10], "big")
+    number = number & ~(0xF000 << 64) & ~(0xC000 << 48) | 0x7000 << 64 | 0x8000 << 48
+    return str(uuid.UUID(int=number))
+
+
+def child_id(parent: str, task: str, attempt: int) -> str:
+    """The id of the sub-workflow that this attempt of this task starts (always the same)."""
+    text = f"subworkflow:{parent}:{task}:{attempt}"
+    return str(uuid.UUID(bytes=hashlib.md5(text.encode()).digest(), version=3))
+
+
+def content_hash(body: bytes) -> str:
+    """The name of a stored document: a hash of its bytes."""
+    return hashlib.blake2b(body, digest_size=16).hexdigest()

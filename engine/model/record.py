@@ -1,0 +1,117 @@
+"""What comes from outside: frozen records that keep unknown fields, so a round trip loses nothing.
+
+camelCase outside, snake_case inside. Reading is as lenient as Conductor's clients need and no
+more: a null for a number or a flag is its zero, numbers and flags may come as text.
+"""
+
+from enum import StrEnum
+from typing import Annotated, Any, Self
+
+import orjson
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic.alias_generators import to_camel
+
+from engine.model.errors import InvalidInput, Violation
+
+Json = Any
+"""Free-form JSON: None, bool, int, float, str, list or dict of the same."""
+
+
+def _number(value: Any) -> Any:
+    """A null is zero, text and floats that hold a whole number are that number."""
+    if value is None:
+        return 0
+    if isinstance(value, float):
+        return int(value)
+    return value
+
+
+def _flag(value: Any) -> Any:
+    return False if value is None else value
+
+
+def _text(value: Any) -> Any:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value) if isinstance(value, int | float) else value
+
+
+def _whole(value: Any) -> Any:
+    return int(value) if isinstance(value, float) else value
+
+
+Int = Annotated[int, BeforeValidator(_number)]
+"""An integer whose null is 0, as for a primitive of Conductor's records."""
+OptionalInt = Annotated[int | None, BeforeValidator(_whole)]
+Flag = Annotated[bool, BeforeValidator(_flag)]
+Text = Annotated[str, BeforeValidator(_text)]
+OptionalText = Annotated[str | None, BeforeValidator(_text)]
+
+
+class Record(BaseModel):
+    """A frozen record of Conductor's JSON; changed by copy, unknown fields kept."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="allow", alias_generator=to_camel, populate_by_name=True
+    )
+
+    @classmethod
+    def read(cls, value: Json, path: str = "") -> Self:
+        """The record in `value`; InvalidInput names every field that cannot be read."""
+        try:
+            return cls.model_validate(value)
+        except ValidationError as error:
+            raise InvalidInput.of(violations(error, path)) from None
+
+    def json_value(self) -> dict[str, Json]:
+        """The record as Conductor writes it: record fields that are null are left out,
+        nulls inside free maps and lists are kept."""
+        named = type(self).model_fields
+        return {
+            to_camel(key) if key in named else key: _value(value)
+            for key, value in self
+            if value is not None
+        }
+
+    def json_bytes(self) -> bytes:
+        """`json_value` encoded."""
+        return orjson.dumps(self.json_value())
+
+    def but(self, **changes: Any) -> Self:
+        """A copy with some fields changed (not validated again)."""
+        return self.model_copy(update=changes)
+
+
+def _value(value: Any) -> Json:
+    if isinstance(value, Record):
+        return value.json_value()
+    if isinstance(value, StrEnum):
+        return value.value
+    if isinstance(value, tuple | list):
+        return [_value(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _value(item) for key, item in value.items()}
+    return value
+
+
+def violations(error: ValidationError, path: str = "") -> list[Violation]:
+    """What pydantic found, in the shape of Conductor's `validationErrors`."""
+    found = []
+    for item in error.errors(include_url=False):
+        place = path
+        for step in item["loc"]:
+            place += f"[{step}]" if isinstance(step, int) else f".{step}" if place else str(step)
+        given = item["input"]
+        scalar = isinstance(given, str | int | float | bool)
+        found.append(Violation(place, item["msg"], str(given) if scalar else None))
+    return found
+
+
+def encode(value: Json) -> bytes:
+    """JSON bytes of a free value; NaN and infinities become null."""
+    return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS)
+
+
+def decode(data: bytes | None) -> Json:
+    """The value of JSON bytes; None for no bytes."""
+    return None if data is None else orjson.loads(data)

@@ -1,0 +1,193 @@
+"""What machines say: a claim, a result, an evaluator's answer, a passed instant, a child's news."""
+
+from engine.model.events import (
+    Answer,
+    ChildEnded,
+    ChildRefused,
+    Claim,
+    Due,
+    ExtendLease,
+    Result,
+)
+from engine.model.execution import Run
+from engine.model.ids import task_place
+from engine.model.record import Json, decode, encode
+from engine.model.status import ExecutionStatus, TaskStatus
+from engine.rules.deadlines import pass_deadlines, pass_workflow_deadline
+from engine.rules.listeners import tell_state_change
+from engine.rules.succession import inner_iteration, place_all
+from engine.tasks.draft import Draft
+from engine.tasks.kind import SCRIPT, fail
+from engine.tasks.registry import kind_of
+
+
+def claim(d: Draft, event: Claim) -> None:
+    """A worker takes an attempt; replied True if it is theirs."""
+    run = d.run(event.seq)
+    if run is None or run.status is not TaskStatus.SCHEDULED or d.status.terminal:
+        d.changes.reply = False
+        return
+    run = d.edit(run)
+    now = d.facts.now
+    run.status = TaskStatus.IN_PROGRESS
+    run.started_at = run.started_at or now
+    run.updated_at = now
+    run.callback_after = 0
+    run.worker = event.worker
+    run.poll_count += 1
+    d.changes.reply = True
+    tell_state_change(d, run, "onStart")
+
+
+def extend_lease(d: Draft, event: ExtendLease) -> None:
+    """Only the response timeout starts again."""
+    run = d.run(event.seq)
+    if run is not None and run.open and not d.status.terminal:
+        d.edit(run).updated_at = d.facts.now
+
+
+def result(d: Draft, event: Result) -> None:
+    """A report on an attempt; late and repeated ones change nothing."""
+    run = d.run(event.seq)
+    if run is None or run.status.terminal or d.status.terminal:
+        d.say("task.update_conflict")
+        if run is not None:
+            d.log(run, (late_line(d, run, event),))
+        return
+    run = d.edit(run)
+    run.output = _output(d, run, event)
+    run.worker = event.worker
+    run.child_id = event.child_id or run.child_id
+    run.output_path = event.output_path or run.output_path
+    run.metadata = event.metadata or run.metadata
+    reason = None if event.reason is None else event.reason[: d.facts.limits.reason]
+    d.log(run, event.logs)
+    if len(run.output) > d.facts.limits.task_payload:
+        _refuse_payload(d, run)
+        return
+    if event.status.terminal:
+        run.callback_after = event.callback_after
+        run.reason = reason
+        d.end(run, event.status)
+        return
+    _progress(d, run, event, reason)
+
+
+def late_line(d: Draft, run: Run, event: Result) -> str:
+    """What the task log says about a report that came too late."""
+    who = event.worker or "an unnamed worker"
+    return f"late update ignored: {event.status} from {who}; the task is {run.status}"
+
+
+def _output(d: Draft, run: Run, event: Result) -> bytes:
+    if not event.merge:
+        return event.output
+    present = decoded_map(event.output)
+    return encode({**d.output(run), **present})
+
+
+def _progress(d: Draft, run: Run, event: Result, reason: str | None) -> None:
+    """A sign of life. A queued task goes back to its queue until its callback is due."""
+    now = d.facts.now
+    node = d.node_of(run)
+    run.reason = reason
+    run.updated_at = now
+    run.callback_after = event.callback_after
+    if kind_of(node.task.type).queued:
+        run.status = TaskStatus.SCHEDULED
+        run.queued_at = now
+        run.carrier = run.type
+        run.due_at = now + event.callback_after * 1000 if event.callback_after > 0 else 0
+    else:
+        run.status = TaskStatus.IN_PROGRESS
+
+
+def _refuse_payload(d: Draft, run: Run) -> None:
+    size, limit = len(run.output or b""), d.facts.limits.task_payload
+    run.output = b"{}"
+    fail(
+        d,
+        run,
+        f"The output payload size: {size} of task: {run.task_id} in workflow: {d.execution.id} is "
+        f"greater than the permissible limit: {limit} bytes. Store large data elsewhere and pass "
+        "a reference.",
+        for_good=True,
+    )
+
+
+def answer(d: Draft, event: Answer) -> None:
+    """An evaluator has answered. During a pause the question is simply asked again later."""
+    run = d.run(event.seq)
+    if run is None or run.carrier != SCRIPT or not run.open:
+        return
+    if d.status is not ExecutionStatus.RUNNING:
+        return
+    node = d.node_of(run)
+    refs = kind_of(node.task.type).answer(d, run, node, event)
+    place_all(d, refs, inner_iteration(d, run, node))
+
+
+def due(d: Draft, event: Due) -> None:
+    """An instant has come: the end of a wait, or a deadline."""
+    if event.seq is None:
+        if not d.status.terminal:
+            pass_workflow_deadline(d)
+        return
+    run = d.run(event.seq)
+    if run is None or not run.open or d.status.terminal:
+        return
+    node = d.node_of(run)
+    if run.carrier is None and run.due_at and d.facts.now >= run.due_at:
+        refs = kind_of(node.task.type).due(d, run, node)
+        place_all(d, refs, inner_iteration(d, run, node))
+        return
+    if d.status is ExecutionStatus.RUNNING:
+        pass_deadlines(d, run, node)
+    if run.open:
+        d.edit(d.run(run.seq) or run)
+
+
+CHILD_ENDS = {
+    ExecutionStatus.COMPLETED: TaskStatus.COMPLETED,
+    ExecutionStatus.FAILED: TaskStatus.FAILED,
+    ExecutionStatus.TIMED_OUT: TaskStatus.TIMED_OUT,
+    ExecutionStatus.TERMINATED: TaskStatus.CANCELED,
+}
+
+
+def child_ended(d: Draft, event: ChildEnded) -> None:
+    """A sub-workflow has ended: so does its task. One that was replaced meanwhile is not heard."""
+    run = own_run(d, event.task_id)
+    if run is None or not run.open or run.child_id != event.child_id or d.status.terminal:
+        return
+    output = {**d.output(run), **decoded_map(event.output), "subWorkflowId": event.child_id}
+    status = CHILD_ENDS[event.status]
+    reason = None
+    if status is not TaskStatus.COMPLETED:
+        reason = (
+            f"Sub workflow {event.name}.{event.version}/{event.child_id} "
+            f"failure reason: {'null' if event.reason is None else event.reason}"
+        )
+    d.end(run, status, output, reason)
+
+
+def child_refused(d: Draft, event: ChildRefused) -> None:
+    """A sub-workflow could not be started."""
+    run = own_run(d, event.task_id)
+    if run is not None and run.open and run.child_id == event.child_id:
+        fail(d, run, event.reason)
+
+
+def own_run(d: Draft, task_id: str) -> Run | None:
+    """The attempt with a task id, if it is one of this execution."""
+    place = task_place(task_id)
+    if place is None or place.execution != d.execution.key:
+        return None
+    run = d.run(place.seq)
+    return run if run is not None and run.task_id == task_id else None
+
+
+def decoded_map(data: bytes) -> dict[str, Json]:
+    """Encoded output as a map; anything else counts as empty."""
+    value = decode(data)
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,151 @@
+"""A Store without a disk: for mock runs, tests and simulation. Keeps copies, as a disk would."""
+
+from collections.abc import Callable, Sequence
+from copy import copy
+from dataclasses import fields
+from typing import Any
+
+from engine.model.events import Letter
+from engine.model.execution import Changes, Execution, Run
+from engine.model.status import TaskStatus
+from engine.store.contract import Group, LedgerLine, Ready, StoredLetter, Wake
+from engine.tasks.restoring import restore
+
+_DERIVED = frozenset(["runs", "latest", "last_of", "open", "unsettled", "left", "busy", "nodes", "decoded"])
+"""Fields that are worked out from the attempts when an execution is loaded."""
+
+
+class MemoryStore:
+    """Dictionaries behind the contract."""
+
+    def __init__(self) -> None:
+        self._keys = 0
+        self._rows: dict[int, Execution] = {}
+        self._runs: dict[int, dict[int, Run]] = {}
+        self._ids: dict[str, int] = {}
+        self._letters: dict[int, Letter] = {}
+        self._letter_ids = 0
+        self.aside: dict[int, list[Run]] = {}
+        self.ledger: dict[int, list[LedgerLine]] = {}
+        self.messages: list[tuple[str, Any]] = []
+        self.logs: list[tuple[str, str, int]] = []
+
+    def next_key(self) -> int:
+        self._keys += 1
+        return self._keys
+
+    def commit(self, group: Group) -> None:
+        for item in group.written:
+            key = item.execution.key
+            self._ids[item.execution.id] = key
+            self._rows[key] = _bare(item.execution)
+            runs = self._runs.setdefault(key, {})
+            self._put(key, runs, item.changes)
+            if item.ledger is not None:
+                self.ledger.setdefault(key, []).append(item.ledger)
+            self.messages.extend(item.changes.messages)
+            at = item.execution.updated_at
+            self.logs.extend((task, line, at) for task, line in item.changes.logs)
+        for letter in group.letters:
+            self._letter_ids += 1
+            self._letters[self._letter_ids] = letter
+        for number in group.delivered:
+            self._letters.pop(number, None)
+
+    def _put(self, key: int, runs: dict[int, Run], changes: Changes) -> None:
+        self.aside.setdefault(key, []).extend(run.copy() for run in changes.aside)
+        for seq in changes.removed:
+            runs.pop(seq, None)
+        for seq, run in changes.runs.items():
+            stored = run.copy()
+            before = runs.get(seq)
+            if before is not None:
+                stored.input = before.input if stored.input is None else stored.input
+                stored.output = before.output if stored.output is None else stored.output
+            runs[seq] = stored
+
+    def load(self, key: int, payloads: bool = False) -> Execution | None:
+        row = self._rows.get(key)
+        if row is None:
+            return None
+        runs = [self._runs[key][seq].copy() for seq in sorted(self._runs[key])]
+        if not payloads:
+            for run in runs:
+                run.input = run.output = None
+        return restore(_bare(row), runs)
+
+    def key_of(self, workflow_id: str) -> int | None:
+        return self._ids.get(workflow_id)
+
+    def payload(self, key: int, seq: int, side: str) -> bytes | None:
+        holder: Any = self._rows[key] if seq == 0 else self._runs[key].get(seq)
+        found: bytes | None = getattr(holder, side, None)
+        return found
+
+    def _live(self) -> list[tuple[int, Run]]:
+        return [
+            (key, run)
+            for key, row in self._rows.items()
+            if not row.status.terminal
+            for run in self._runs[key].values()
+            if run.open
+        ]
+
+    def ready(self, carrier: str | None, limit: int) -> Sequence[Ready]:
+        found = [
+            Ready(key, run.seq, run.carrier, run.domain, run.priority, run.due_at)
+            for key, run in self._live()
+            if run.carrier is not None
+            and (carrier is None or run.carrier == carrier)
+            and (run.status is TaskStatus.SCHEDULED or run.carrier.startswith("#"))
+        ]
+        return sorted(found, key=lambda r: (-r.priority, r.due_at, r.execution, r.seq))[:limit]
+
+    def taken(self, names: Sequence[str]) -> dict[str, int]:
+        counts = dict.fromkeys(names, 0)
+        for _, run in self._live():
+            if run.status is TaskStatus.IN_PROGRESS and run.name in counts:
+                counts[run.name] += 1
+        return counts
+
+    def due(self, until: int, limit: int) -> Sequence[Wake]:
+        found = [
+            Wake(run.wake_at, key, run.seq) for key, run in self._live() if 0 < run.wake_at <= until
+        ]
+        found += [
+            Wake(row.wake_at, key, None)
+            for key, row in self._rows.items()
+            if 0 < row.wake_at <= until and not row.status.terminal
+        ]
+        return sorted(found, key=lambda wake: wake.at)[:limit]
+
+    def letters(self) -> Sequence[StoredLetter]:
+        return [StoredLetter(number, letter) for number, letter in self._letters.items()]
+
+    def errand(self, work: Callable[[Any], Any]) -> Any:
+        return work(self)
+
+    def forget(self, key: int) -> None:
+        """Remove an execution."""
+        row = self._rows.pop(key, None)
+        if row is not None:
+            self._ids.pop(row.id, None)
+            self._runs.pop(key, None)
+
+    def all(self) -> list[Execution]:
+        """Every execution, oldest first."""
+        found = (self.load(key, payloads=True) for key in sorted(self._rows))
+        return [execution for execution in found if execution is not None]
+
+    def close(self) -> None:
+        pass
+
+
+def _bare(execution: Execution) -> Execution:
+    """A copy without what is derived."""
+    twin = copy(execution)
+    for item in fields(Execution):
+        if item.name in _DERIVED:
+            fresh: Any = item.default_factory() if callable(item.default_factory) else 0
+            setattr(twin, item.name, fresh)
+    return twin

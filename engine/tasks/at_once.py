@@ -1,0 +1,139 @@
+"""Tasks that are done as soon as they are reached: SET_VARIABLE, NOOP, TERMINATE, EVENT."""
+
+from collections.abc import Sequence
+
+from engine.model.execution import Run
+from engine.model.record import Json, encode
+from engine.model.status import ExecutionStatus, TaskStatus
+from engine.tasks.draft import Again, Draft
+from engine.tasks.kind import NOTHING, TaskKind, fail, give_input
+from engine.tasks.plan import Node
+
+MESSAGE = "event"
+"""Topic of the messages that EVENT tasks publish."""
+
+
+class AtOnce(TaskKind):
+    """Placed in progress; `act` ends it in the same decision."""
+
+    def place(
+        self, d: Draft, node: Node, iteration: int, again: Again | None = None
+    ) -> Sequence[str]:
+        run = d.add(node, iteration, TaskStatus.IN_PROGRESS, again=again)
+        give_input(d, run, node, again)
+        d.act_later(run)
+        return NOTHING
+
+    def reopen(self, d: Draft, run: Run, node: Node) -> Sequence[str]:
+        d.act_later(run)
+        return NOTHING
+
+
+class Noop(AtOnce):
+    """Completes."""
+
+    def act(self, d: Draft, run: Run, node: Node) -> Sequence[str]:
+        d.end(run, TaskStatus.COMPLETED)
+        return NOTHING
+
+
+class SetVariable(AtOnce):
+    """Puts its inputs into the workflow's variables; top-level keys replace."""
+
+    def act(self, d: Draft, run: Run, node: Node) -> Sequence[str]:
+        variables = encode({**d.variables(), **d.input(run)})
+        limit = d.facts.limits.variables
+        if len(variables) > limit:
+            return fail(
+                d,
+                run,
+                f"The variables payload size: {len(variables)} of workflow: {d.execution.id} is "
+                f"greater than the permissible limit: {limit // 1024} kilobytes",
+                for_good=True,
+            )
+        d.set(variables=variables)
+        d.end(run, TaskStatus.COMPLETED)
+        return NOTHING
+
+
+_TERMINATION = {
+    "COMPLETED": ExecutionStatus.COMPLETED,
+    "FAILED": ExecutionStatus.FAILED,
+    "TERMINATED": ExecutionStatus.TERMINATED,
+}
+
+
+class TerminateTask(AtOnce):
+    """Ends the workflow with a status, a reason and an output of its own."""
+
+    def act(self, d: Draft, run: Run, node: Node) -> Sequence[str]:
+        given = d.input(run)
+        status = _TERMINATION.get(str(given.get("terminationStatus")))
+        if status is None:
+            return fail(
+                d,
+                run,
+                "given termination status is not valid: "
+                f"{given.get('terminationStatus')!r}; use COMPLETED, FAILED or TERMINATED",
+            )
+        output: Json = given.get("workflowOutput")
+        if output is None:
+            output = {}
+        if not isinstance(output, dict):
+            output = {"output": output}
+        run = d.end(run, TaskStatus.COMPLETED, output)
+        reason = str(given.get("terminationReason") or "").strip()
+        d.end_workflow(
+            status,
+            reason or f"Workflow is {status} by TERMINATE task: {run.task_id}",
+            run,
+        )
+        return NOTHING
+
+
+class EventTask(AtOnce):
+    """Publishes a message to its sink. The message leaves after the commit, at least once."""
+
+    def place(
+        self, d: Draft, node: Node, iteration: int, again: Again | None = None
+    ) -> Sequence[str]:
+        super().place(d, node, iteration, again)
+        run = d.latest_of(node, iteration)
+        given = dict(d.input(run))
+        given["sink"] = d.fill_value(node.task.sink, run.task_id)
+        given["asyncComplete"] = node.task.async_complete
+        run.input = encode(given)
+        return NOTHING
+
+    def act(self, d: Draft, run: Run, node: Node) -> Sequence[str]:
+        given = d.input(run)
+        queue = self.queue_name(d, run, str(given.get("sink") or ""))
+        if queue is None:
+            return fail(d, run, f"Invalid / Unsupported sink specified: {given.get('sink')}")
+        execution = d.execution
+        output = {
+            **given,
+            "workflowInstanceId": execution.id,
+            "workflowType": execution.definition.name,
+            "workflowVersion": execution.definition.version,
+            "correlationId": execution.correlation_id,
+            "taskToDomain": execution.task_to_domain,
+            "event_produced": queue,
+        }
+        d.changes.messages.append((MESSAGE, {"event": queue, "id": run.task_id, "payload": output}))
+        if node.task.async_complete:
+            mine = d.edit(run)
+            mine.output = encode(output)
+            return NOTHING
+        d.end(run, TaskStatus.COMPLETED, output)
+        return NOTHING
+
+    @staticmethod
+    def queue_name(d: Draft, run: Run, sink: str) -> str | None:
+        """The full name of the queue a sink means; None for one that cannot be."""
+        provider, colon, rest = sink.partition(":")
+        if provider == "conductor":
+            return f"conductor:{d.execution.definition.name}:{rest if colon else run.ref}"
+        if provider.startswith("conductor") or not colon:
+            return None
+        return sink if provider in d.facts.sinks else None

@@ -1,0 +1,187 @@
+"""Tasks that start other executions: SUB_WORKFLOW waits for its child, START_WORKFLOW does not.
+
+A child is started by a letter, written in the commit that places the task; its id is derived from
+the task, so a letter that arrives twice meets the child that is there.
+"""
+
+from collections.abc import Sequence
+
+from engine.model.errors import InvalidInput
+from engine.model.events import Start, Terminate
+from engine.model.execution import EMPTY, Run
+from engine.model.facts import Snapshot
+from engine.model.ids import child_id
+from engine.model.record import Json, encode
+from engine.model.requests import StartWorkflowRequest
+from engine.model.status import ExecutionStatus, TaskStatus
+from engine.tasks.at_once import AtOnce
+from engine.tasks.draft import Again, Draft
+from engine.tasks.kind import NOTHING, TaskKind, fail, give_input, hold_back
+from engine.tasks.plan import Node
+from engine.tasks.snapshot import inline_snapshot
+
+
+class SubWorkflow(TaskKind):
+    """Runs another workflow as its child and ends as the child ends."""
+
+    def place(
+        self, d: Draft, node: Node, iteration: int, again: Again | None = None
+    ) -> Sequence[str]:
+        param = node.task.sub_workflow_param
+        if param is None:
+            reason = (
+                f"Task {node.task.name} is defined as sub-workflow and is missing "
+                "subWorkflowParams. Please check the workflow definition"
+            )
+            d.end_workflow(ExecutionStatus.FAILED, reason)
+            return NOTHING
+        run = d.add(node, iteration, TaskStatus.SCHEDULED, again=again)
+        own = run.task_id
+        given: dict[str, Json] = {
+            "subWorkflowName": d.fill_value(param.name, own),
+            "subWorkflowVersion": d.fill_value(param.version, own),
+            "subWorkflowTaskToDomain": d.fill_value(param.task_to_domain, own),
+            "subWorkflowDefinition": d.fill_value(param.workflow_definition, own),
+            "priority": d.fill_value(param.priority, own),
+            "idempotencyKey": d.fill_value(param.idempotency_key, own),
+            "idempotencyStrategy": d.fill_value(param.idempotency_strategy, own),
+            "workflowInput": d.fill(node.template, own),
+        }
+        if given["priority"] is not None and str(given["priority"]).isdigit():
+            run.priority = int(given["priority"])
+        run.input = encode(given)
+        hold_back(run, node, again)
+        if not run.due_at:
+            self.launch(d, run, node)
+        return NOTHING
+
+    def due(self, d: Draft, run: Run, node: Node) -> Sequence[str]:
+        if run.status is TaskStatus.SCHEDULED:
+            self.launch(d, d.edit(run), node)
+        return NOTHING
+
+    def reopen(self, d: Draft, run: Run, node: Node) -> Sequence[str]:
+        self.launch(d, d.edit(run), node)
+        return NOTHING
+
+    def launch(self, d: Draft, run: Run, node: Node) -> None:
+        """Write the child's start; from here on the task waits for its end."""
+        given = d.input(run)
+        try:
+            snapshot = self._snapshot(d, given)
+        except InvalidInput as error:
+            fail(d, run, str(error))
+            return
+        if isinstance(snapshot, str):
+            fail(d, run, snapshot)
+            return
+        execution = d.execution
+        generation = "" if run.child_id is None else f":{run.child_id}"
+        child = child_id(execution.id, run.task_id + generation, run.attempt)
+        own_domains = given.get("subWorkflowTaskToDomain")
+        child_input = given.get("workflowInput") or given
+        if given.get("subWorkflowDefinition") is not None:
+            child_input = {**child_input, "_systemMetadata": {"dynamic": True}}
+        d.send(
+            child,
+            Start(
+                definition=snapshot.definition,
+                definition_hash=snapshot.hash,
+                input=encode(child_input),
+                correlation_id=execution.correlation_id,
+                priority=run.priority if given.get("priority") is not None else 0,
+                task_to_domain=own_domains or dict(execution.task_to_domain),
+                parent_id=execution.id,
+                parent_task_id=run.task_id,
+                isolated=execution.isolated,
+            ),
+        )
+        run.status = TaskStatus.IN_PROGRESS
+        run.started_at = run.started_at or d.facts.now
+        run.updated_at = d.facts.now
+        run.due_at = run.callback_after = 0
+        run.child_id = child
+        run.output = encode({"subWorkflowId": child})
+
+    @staticmethod
+    def _snapshot(d: Draft, given: dict[str, Json]) -> Snapshot | str:
+        """The child's definition, or why there is none."""
+        inline = given.get("subWorkflowDefinition")
+        if inline is not None:
+            return inline_snapshot(inline, d.facts)
+        name, version = given.get("subWorkflowName"), given.get("subWorkflowVersion")
+        if not name:
+            return "SubWorkflow name is null and no workflowDefinition supplied"
+        try:
+            number = None if version is None else int(version)
+        except (TypeError, ValueError):
+            return f"subWorkflowParam.version is no number: {version!r}"
+        found = d.facts.definition(str(name), number)
+        if found is None:
+            shown = "null" if number is None else number
+            return f"No such workflow defined. name={name}, version={shown}"
+        return found
+
+    def cancel(self, d: Draft, run: Run, node: Node, reason: str) -> None:
+        if run.child_id is not None:
+            d.send(run.child_id, Terminate(reason=reason, by_parent=True))
+
+
+class StartWorkflow(AtOnce):
+    """Starts an independent execution and completes with its id."""
+
+    def place(
+        self, d: Draft, node: Node, iteration: int, again: Again | None = None
+    ) -> Sequence[str]:
+        run = d.add(node, iteration, TaskStatus.SCHEDULED, again=again)
+        give_input(d, run, node, again)
+        hold_back(run, node, again)
+        if not run.due_at:
+            d.act_later(run)
+        return NOTHING
+
+    def due(self, d: Draft, run: Run, node: Node) -> Sequence[str]:
+        return self.act(d, run, node)
+
+    def act(self, d: Draft, run: Run, node: Node) -> Sequence[str]:
+        described = d.input(run).get("startWorkflow")
+        if described is None:
+            return fail(d, run, "Missing 'startWorkflow' in input data.")
+        try:
+            request = StartWorkflowRequest.read(described)
+            inline = request.workflow_def
+            name = request.name or (inline.name if inline is not None else None)
+            if not name:
+                return fail(
+                    d,
+                    run,
+                    "startWorkflow validation failed. "
+                    "'name' -> Workflow name cannot be null or empty. ",
+                )
+            found = (
+                inline_snapshot(inline.json_value(), d.facts)
+                if inline is not None
+                else d.facts.definition(name, request.version)
+            )
+        except InvalidInput as error:
+            return fail(d, run, f"Error reading StartWorkflowRequest. {error}")
+        if found is None:
+            version = "null" if request.version is None else request.version
+            return fail(d, run, f"No such workflow defined. name={name}, version={version}")
+        execution = d.execution
+        started = child_id(execution.id, run.task_id, run.attempt)
+        d.send(
+            started,
+            Start(
+                definition=found.definition,
+                definition_hash=found.hash,
+                input=EMPTY if request.input is None else encode(request.input),
+                correlation_id=request.correlation_id or execution.correlation_id,
+                priority=request.priority,
+                task_to_domain=request.task_to_domain or dict(execution.task_to_domain),
+                created_by=request.created_by,
+                isolated=execution.isolated,
+            ),
+        )
+        d.end(run, TaskStatus.COMPLETED, {"workflowId": started})
+        return NOTHING

@@ -1,0 +1,219 @@
+"""An execution as it is about to be: what a rule writes to.
+
+Writes collect in `Changes`; the execution itself stays as it is. Nothing here knows a store, a
+clock or a queue.
+"""
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from engine.model.definitions import WorkflowDef
+from engine.model.events import Event, Letter
+from engine.model.execution import Execution, Run
+from engine.model.facts import Facts
+from engine.model.ids import task_id
+from engine.model.record import Json, encode
+from engine.model.status import ExecutionStatus, TaskStatus
+from engine.tasks.plan import Node, plan_of
+from engine.tasks.view import View, reference_of
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How the workflow is to end, and which attempt brought it about."""
+
+    status: ExecutionStatus
+    reason: str | None
+    cause: Run | None = None
+
+
+class Again(NamedTuple):
+    """A failed attempt that is to be replaced, and how long its replacement waits."""
+
+    run: Run
+    delay_ms: int = 0
+    delay_seconds: int = 0
+    """The delay without its random part: what the record shows."""
+
+
+class Draft(View):
+    """One decision in the making."""
+
+    __slots__ = ("acts", "agenda", "ending")
+
+    def __init__(self, execution: Execution, facts: Facts) -> None:
+        super().__init__(execution, facts)
+        self.agenda: deque[int] = deque()
+        """Ended attempts to follow up."""
+        self.acts: deque[int] = deque()
+        """Placed attempts that do their work at once, after all were placed."""
+        self.ending: Ending | None = None
+        """Set once something demands the end of the workflow: then nothing else follows."""
+
+    def set(self, **fields: Any) -> None:
+        """Change fields of the execution."""
+        self.changes.fields.update(fields)
+
+    def edit(self, run: Run) -> Run:
+        """The draft's own copy of an attempt, free to be changed."""
+        if self.changes.runs.get(run.seq) is run:
+            return run
+        mine = run.copy()
+        self.changes.runs[run.seq] = mine
+        return mine
+
+    def add(
+        self,
+        node: Node,
+        iteration: int,
+        status: TaskStatus,
+        *,
+        again: Again | None = None,
+        type_: str | None = None,
+        name: str | None = None,
+    ) -> Run:
+        """A new attempt, perhaps replacing a failed one. Its input is yet to be given."""
+        execution, now = self.execution, self.facts.now
+        seq: int = self.field("next_seq")
+        self.set(next_seq=seq + 1)
+        task = node.task
+        run = Run(
+            seq=seq,
+            task_id=task_id(execution.key, seq),
+            ref=node.ref,
+            reference=reference_of(node.ref, iteration),
+            type=type_ or task.type,
+            name=name or task.name or type_ or task.type,
+            status=status,
+            iteration=iteration,
+            priority=execution.priority,
+            fork=node.fork,
+            scheduled_at=now,
+            queued_at=now,
+            first_scheduled_at=now,
+        )
+        if again is not None:
+            before = again.run
+            run.attempt = before.attempt + 1
+            run.retried_task_id = before.task_id
+            run.domain = before.domain
+            run.node = before.node
+            run.first_scheduled_at = before.first_scheduled_at
+        if status is TaskStatus.IN_PROGRESS:
+            run.started_at = now
+        self.changes.runs[seq] = run
+        self.changes.latest[run.reference] = seq
+        self.changes.last_of[run.ref] = run.reference
+        self.changes.open += 1
+        self.count(node.loop, +1)
+        return run
+
+    def end(
+        self,
+        run: Run,
+        status: TaskStatus,
+        output: dict[str, Json] | bytes | None = None,
+        reason: str | None = None,
+    ) -> Run:
+        """An open attempt ends; what follows from it is put on the agenda."""
+        now = self.facts.now
+        run = self.edit(run)
+        run.status = status
+        run.ended_at = now
+        run.updated_at = run.updated_at or now
+        run.carrier = None
+        run.wake_at = 0
+        if output is not None:
+            run.output = output if isinstance(output, bytes) else encode(output)
+        if reason is not None:
+            run.reason = reason
+        self.changes.open -= 1
+        self.changes.unsettled.add(run.seq)
+        self.agenda.append(run.seq)
+        return run
+
+    def reopen(self, run: Run, status: TaskStatus) -> Run:
+        """An ended attempt is set back to open in place; what it was is kept aside."""
+        self.changes.aside.append(run)
+        run = self.edit(run)
+        node = self.node(run.ref)
+        if run.executed and node is not None:
+            self.count(node.loop, +1)
+        self.changes.unsettled.discard(run.seq)
+        self.changes.open += 1
+        run.status = status
+        run.executed = run.retried = False
+        run.reason = None
+        run.ended_at = run.wake_at = run.due_at = 0
+        run.queued_at = self.facts.now
+        return run
+
+    def remove(self, run: Run) -> None:
+        """Take an attempt out of the execution; what it was is kept aside."""
+        self.changes.aside.append(run)
+        node = self.node(run.ref)
+        if run.open:
+            self.changes.open -= 1
+        if node is not None and not run.executed:
+            self.count(node.loop, -1)
+        self.changes.unsettled.discard(run.seq)
+        self.changes.runs.pop(run.seq, None)
+        self.changes.removed.add(run.seq)
+
+    def settle(self, run: Run) -> Run:
+        """All that follows from an ended attempt has been done, or never will be."""
+        run = self.edit(run)
+        run.executed = True
+        self.changes.unsettled.discard(run.seq)
+        node = self.node(run.ref)
+        if node is not None:
+            self.count(node.loop, -1)
+        return run
+
+    def count(self, loop: str | None, by: int) -> None:
+        """One body attempt of a loop more, or one less, that is open or unsettled."""
+        if loop is not None:
+            busy = self.changes.busy
+            busy[loop] = busy.get(loop, self.execution.busy.get(loop, 0)) + by
+
+    def busy(self, loop: str) -> int:
+        """Body attempts of a loop that are open or unsettled."""
+        return self.changes.busy.get(loop, self.execution.busy.get(loop, 0))
+
+    def left(self, join: str) -> int | None:
+        """How many tasks an open JOIN still waits for; None if it has not been counted."""
+        return self.changes.left.get(join, self.execution.left.get(join))
+
+    def act_later(self, run: Run) -> None:
+        """The attempt does its work once everything of this step has been placed."""
+        self.acts.append(run.seq)
+
+    def end_workflow(
+        self, status: ExecutionStatus, reason: str | None, cause: Run | None = None
+    ) -> None:
+        """Demand the end of the workflow; the first demand counts."""
+        if self.ending is None:
+            self.ending = Ending(status, reason, cause)
+
+    def use(self, definition: WorkflowDef, content_hash: str) -> None:
+        """Go on by another snapshot."""
+        self.set(definition=definition, definition_hash=content_hash, nodes={})
+        self.plan = plan_of(definition, content_hash)
+
+    def know(self, nodes: dict[str, Node]) -> None:
+        """Compiled tasks that the definition does not have."""
+        self.changes.nodes.update(nodes)
+
+    def send(self, to: str, event: Event) -> None:
+        """Tell another execution."""
+        self.changes.letters.append(Letter(to, event, self.execution.id))
+
+    def log(self, run: Run, lines: Iterable[str]) -> None:
+        """Lines for an attempt's log."""
+        self.changes.logs.extend((run.task_id, line) for line in lines)
+
+    def say(self, what: str) -> None:
+        """What happened, for metrics and the ledger."""
+        self.changes.told.append(what)

@@ -1,0 +1,131 @@
+"""A definition compiled once: what follows each task, what encloses it, which joins it feeds.
+
+Compiled per content hash and shared by every execution of that version.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from engine.expressions.templates import Template, compile_template
+from engine.model.definitions import TaskDef, WorkflowDef, WorkflowTask
+from engine.model.record import Json
+from engine.tasks.words import is_system
+
+TEMPLATED = frozenset(
+    [
+        "SIMPLE",
+        "DYNAMIC",
+        "HTTP",
+        "KAFKA_PUBLISH",
+        "INLINE",
+        "LAMBDA",
+        "JSON_JQ_TRANSFORM",
+        "DO_WHILE",
+    ]
+)
+"""The built-in types whose inputs are completed from the task definition's inputTemplate."""
+
+AD_HOC_WORKER = TaskDef()
+"""How a worker task without a definition is treated: 3 retries, 60 seconds apart."""
+AD_HOC_SYSTEM = TaskDef(retry_count=0, response_timeout_seconds=0)
+"""How a task of any other type without a definition is treated: no retries, no timeout."""
+
+
+@dataclass(slots=True)
+class Node:
+    """One task of a plan."""
+
+    ref: str
+    task: WorkflowTask
+    template: Template
+    defaults: dict[str, Json]
+    """The task definition's inputTemplate, where this type uses it."""
+    task_def: TaskDef
+    next: str | None
+    """What follows it, seen from where it stands: behind its list, its switch, its fork."""
+    loop: str | None
+    """The DO_WHILE around it."""
+    feeds: tuple[str, ...] = ()
+    """The joins that wait for it."""
+    fork: str | None = None
+    """The FORK_JOIN_DYNAMIC that made it."""
+
+
+class Plan:
+    """The nodes of one definition by reference name."""
+
+    __slots__ = ("definition", "first", "nodes", "output")
+
+    def __init__(self, definition: WorkflowDef) -> None:
+        self.definition = definition
+        self.nodes: dict[str, Node] = compile_tasks(definition.tasks, None, None)
+        self.first = definition.tasks[0].ref if definition.tasks else None
+        self.output = compile_template(definition.output_parameters)
+
+
+_plans: dict[str, Plan] = {}
+_PLANS_KEPT = 512
+
+
+def plan_of(definition: WorkflowDef, content_hash: str) -> Plan:
+    """The plan of a snapshot; compiled at the first call for its hash."""
+    plan = _plans.get(content_hash)
+    if plan is None:
+        if len(_plans) >= _PLANS_KEPT:
+            _plans.clear()
+        plan = _plans[content_hash] = Plan(definition)
+    return plan
+
+
+def compile_tasks(
+    tasks: Sequence[WorkflowTask], after: str | None, loop: str | None
+) -> dict[str, Node]:
+    """Nodes for a list of tasks and all inside it; `after` follows the list's end."""
+    nodes: dict[str, Node] = {}
+    _compile_list(nodes, tasks, after, loop)
+    for node in list(nodes.values()):
+        for ref in joined(node.task):
+            if ref in nodes:
+                nodes[ref].feeds += (node.ref,)
+    return nodes
+
+
+def joined(task: WorkflowTask) -> tuple[str, ...]:
+    """The reference names that a join waits for, each once."""
+    if task.type not in ("JOIN", "EXCLUSIVE_JOIN"):
+        return ()
+    return tuple(dict.fromkeys(task.join_on + task.default_exclusive_join_task))
+
+
+def _compile_list(
+    nodes: dict[str, Node], tasks: Sequence[WorkflowTask], after: str | None, loop: str | None
+) -> None:
+    for place, task in enumerate(tasks):
+        follower = tasks[place + 1].ref if place + 1 < len(tasks) else after
+        nodes[task.ref] = compile_node(task, follower, loop)
+        for branch in (*task.decision_cases.values(), task.default_case, *task.fork_tasks):
+            _compile_list(nodes, branch, follower, loop)
+        if task.loop_over:
+            _compile_list(nodes, task.loop_over, None, task.ref)
+
+
+def compile_node(task: WorkflowTask, follower: str | None, loop: str | None) -> Node:
+    """One node, without what is inside it."""
+    task_def = task.task_definition
+    if task_def is None:
+        task_def = AD_HOC_SYSTEM if is_system(task.type) else AD_HOC_WORKER
+    uses_template = task.type in TEMPLATED or not is_system(task.type)
+    return Node(
+        ref=task.ref,
+        task=task,
+        template=compile_template(task.input_parameters),
+        defaults=task_def.input_template if uses_template else {},
+        task_def=task_def,
+        next=None if task.type == "TERMINATE" else follower,
+        loop=loop,
+    )
+
+
+def inside(nodes: dict[str, Node], loop: str) -> list[Node]:
+    """The nodes of a loop's body, at any depth of switches and forks."""
+    return [node for node in nodes.values() if node.loop == loop]
