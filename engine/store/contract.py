@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from engine.model.events import Letter
-from engine.model.execution import Changes, Execution
+from engine.model.execution import Changes, Execution, Run
 from engine.model.record import Json
 
 
@@ -90,6 +90,15 @@ class StoredLetter:
     letter: Letter
 
 
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """An execution as its rows tell it; `restore` works out what is derived."""
+
+    execution: Execution
+    runs: list[Run]
+    """Ascending seq."""
+
+
 class Store(Protocol):
     """Where executions are kept."""
 
@@ -101,7 +110,7 @@ class Store(Protocol):
         """Store a group in one transaction, or nothing of it. Raises StoreFailed or RowRefused."""
         ...
 
-    def load(self, key: int, payloads: bool = False) -> Execution | None:
+    def load(self, key: int, payloads: bool = False) -> Loaded | None:
         """An execution by number with all its attempts, as it is committed. Without `payloads`,
         the input and output of attempts are None (`variables`, `mailbox` are always there)."""
         ...

@@ -8,8 +8,7 @@ from typing import Any
 from engine.model.events import Letter
 from engine.model.execution import Changes, Execution, Run
 from engine.model.status import TaskStatus
-from engine.store.contract import Group, LedgerLine, Ready, StoredLetter, Wake
-from engine.tasks.restoring import restore
+from engine.store.contract import Group, LedgerLine, Loaded, Ready, StoredLetter, Wake
 
 _DERIVED = frozenset(["runs", "latest", "last_of", "open", "unsettled", "left", "busy", "nodes", "decoded"])
 """Fields that are worked out from the attempts when an execution is loaded."""
@@ -64,7 +63,7 @@ class MemoryStore:
                 stored.output = before.output if stored.output is None else stored.output
             runs[seq] = stored
 
-    def load(self, key: int, payloads: bool = False) -> Execution | None:
+    def load(self, key: int, payloads: bool = False) -> Loaded | None:
         row = self._rows.get(key)
         if row is None:
             return None
@@ -72,7 +71,7 @@ class MemoryStore:
         if not payloads:
             for run in runs:
                 run.input = run.output = None
-        return restore(_bare(row), runs)
+        return Loaded(_bare(row), runs)
 
     def key_of(self, workflow_id: str) -> int | None:
         return self._ids.get(workflow_id)
@@ -132,10 +131,9 @@ class MemoryStore:
             self._ids.pop(row.id, None)
             self._runs.pop(key, None)
 
-    def all(self) -> list[Execution]:
-        """Every execution, oldest first."""
-        found = (self.load(key, payloads=True) for key in sorted(self._rows))
-        return [execution for execution in found if execution is not None]
+    def keys(self) -> list[int]:
+        """The numbers of all executions, oldest first."""
+        return sorted(self._rows)
 
     def close(self) -> None:
         pass

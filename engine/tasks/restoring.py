@@ -48,7 +48,7 @@ def _node(execution: Execution, plan: Plan, ref: str) -> Node | None:
 
 def _count(execution: Execution, plan: Plan) -> None:
     """The counters: open attempts, unsettled ends, busy loops, and what open joins wait for."""
-    joins = []
+    joins: list[tuple[Run, Node]] = []
     for run in execution.runs.values():
         node = _node(execution, plan, run.ref)
         skipped = run.status is TaskStatus.SKIPPED

@@ -74,11 +74,16 @@ def run_javascript(job: dict[str, Any], inputs: str, limits: Limits) -> Answer:
     try:
         told = orjson.loads(door("check" if job["check_only"] else "run", source, inputs))
     except quickjs.JSException as error:
-        # The engine itself gave up, so that no JavaScript could say why.
-        if "interrupted" in str(error):
-            return {"error": time_limit_text(limits.seconds), "retriable": True}
-        return {"error": _memory_text(limits)}
+        return _gave_up(str(error).partition("\n")[0], limits)
     return _javascript_answer(told, source, door, limits)
+
+
+def _gave_up(reason: str, limits: Limits) -> Answer:
+    """The JavaScript engine stopped outside of the script, which could not say why itself."""
+    if "interrupted" in reason:
+        return {"error": time_limit_text(limits.seconds), "retriable": True}
+    no_memory = reason == "null" or "out of memory" in reason
+    return {"error": _memory_text(limits) if no_memory else error_text(reason)}
 
 
 def _javascript_answer(

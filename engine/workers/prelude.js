@@ -78,14 +78,19 @@
 
   class Unfit { constructor(reason) { this.reason = reason; } }
   const tooDeep = `the result is nested deeper than ${depthLimit} levels`;
-  let parts, written, ancestors, topIsNot;
+  let parts, piece, written, ancestors, topIsNot;
 
   const put = (text) => {
     written += text.length;
     if (written > outputLimit) {
       throw new Unfit(`the result is larger than ${outputLimit} characters of JSON`);
     }
-    parts.push(text);
+    // Joined now and then: one entry a token would cost many times the text itself.
+    piece += text;
+    if (piece.length > 8192) {
+      parts.push(piece);
+      piece = "";
+    }
   };
   const putNumber = (value, depth) => {
     if (isInteger(value) && value >= -TWO_63 && value < TWO_63 && !is(value, -0)) {
@@ -175,7 +180,7 @@
     let $ = parse(inputs);
     if (JAVA_CALL.test(source)) $ = withJavaMethods($);
     Object.defineProperty(globalThis, "$", { value: $, writable: true, configurable: true });
-    parts = [], written = 0, ancestors = new BuiltinSet(), topIsNot = null;
+    parts = [], piece = "", written = 0, ancestors = new BuiltinSet(), topIsNot = null;
     let ended = false;
     try {
       const value = globalEval(source);
@@ -186,7 +191,7 @@
       if (ended && thrown instanceof BuiltinRangeError) return stringify({ unfit: tooDeep });
       return stringify(described(thrown));
     }
-    return `{"not_finite":${stringify(topIsNot)},"value":${parts.join("")}}`;
+    return `{"not_finite":${stringify(topIsNot)},"value":${parts.join("") + piece}}`;
   };
   const check = (source) => {
     try {
