@@ -5,10 +5,11 @@
   "use strict";
   const { parse, stringify } = JSON;
   const { isArray } = Array;
-  const { isInteger } = Number;
+  const { isInteger, isSafeInteger } = Number;
   const { keys, setPrototypeOf, create, is } = Object;
   const globalEval = eval;
   const BuiltinError = Error, BuiltinRangeError = RangeError, BuiltinMap = Map, BuiltinSet = Set, BuiltinBigInt = BigInt;
+  const BuiltinNumber = Number, BuiltinString = String, BuiltinBoolean = Boolean;
   const TypedArray = Object.getPrototypeOf(Uint8Array);
   const TWO_63 = 2 ** 63;
 
@@ -93,16 +94,18 @@
     }
   };
   const putNumber = (value, depth) => {
-    if (isInteger(value) && value >= -TWO_63 && value < TWO_63 && !is(value, -0)) {
+    if (isSafeInteger(value) && !is(value, -0)) {
+      put(BuiltinString(value));
+    } else if (isInteger(value) && value >= -TWO_63 && value < TWO_63 && value !== 0) {
       put(BuiltinBigInt(value).toString());
     } else if (value !== value || value === Infinity || value === -Infinity) {
       log(`the result holds ${value}, which JSON cannot; null was stored in its place`);
-      if (depth === 0) topIsNot = String(value);
+      if (depth === 0) topIsNot = BuiltinString(value);
       put("null");
     } else if (is(value, -0)) {
       put("-0.0");
     } else {
-      const text = String(value);
+      const text = BuiltinString(value);
       put(/[.e]/.test(text) ? text : text + ".0");
     }
   };
@@ -129,7 +132,7 @@
     put("{");
     for (const [key, value] of map) {
       if (key === null || key === undefined) throw new Unfit("a Map of the result has a null key");
-      putMember(String(key), value, first, depth);
+      putMember(BuiltinString(key), value, first, depth);
       first = false;
     }
     put("}");
@@ -153,27 +156,31 @@
     ancestors.delete(value);
   };
   const putValue = (value, depth) => {
-    if (value instanceof Number || value instanceof String || value instanceof Boolean) {
-      value = value.valueOf();
+    switch (typeof value) {
+      case "string": return put(stringify(value.toWellFormed()));
+      case "number": return putNumber(value, depth);
+      case "boolean": return put(value ? "true" : "false");
+      case "undefined": return put("null");
+      case "bigint": return putBigInt(value);
+      case "object": return value === null ? put("null") : putObjectOrBoxed(value, depth);
+      default: return put("{}");
     }
-    if (value === undefined || value === null) put("null");
-    else if (typeof value === "string") put(stringify(value.toWellFormed()));
-    else if (typeof value === "number") putNumber(value, depth);
-    else if (typeof value === "boolean") put(value ? "true" : "false");
-    else if (typeof value === "bigint") putBigInt(value);
-    else if (typeof value === "object") putContainer(value, depth);
-    else put("{}");
+  };
+  const putObjectOrBoxed = (value, depth) => {
+    const boxed = value instanceof BuiltinNumber || value instanceof BuiltinString || value instanceof BuiltinBoolean;
+    if (boxed) putValue(value.valueOf(), depth);
+    else putContainer(value, depth);
   };
 
   const described = (thrown) => {
     if (!(thrown instanceof BuiltinError)) {
       let text;
-      try { text = String(thrown); } catch { text = "a value without a text"; }
+      try { text = BuiltinString(thrown); } catch { text = "a value without a text"; }
       return { detail: text, line: null, nothing: thrown === null };
     }
     const at = /<input>:(\d+)/.exec(thrown.stack ?? "");
     const raised = /^(Type|Reference|Syntax|Range|Internal|URI|Eval)Error$/.test(thrown.name);
-    return { detail: `${thrown.name}: ${thrown.message}`, line: raised && at ? Number(at[1]) : null };
+    return { detail: `${thrown.name}: ${thrown.message}`, line: raised && at ? BuiltinNumber(at[1]) : null };
   };
 
   const run = (source, inputs) => {
