@@ -14,7 +14,7 @@ from studio.editor import branches, contents, structure
 from studio.editor.edit import Edit, Operation, steps
 from studio.editor.joins import follow, joined_on, watch
 from studio.editor.places import embedded_prefix
-from studio.editor.references import readers_of
+from studio.editor.references import loops_around, readers_of
 from studio.editor.tree import (
     EMBEDDED,
     ImpossibleOperation,
@@ -67,11 +67,10 @@ def apply(definition: JsonObject, op: Operation) -> Result:
     if within:
         return _apply_within(definition, op, within)
     edit = Edit(copied(definition))
-    before = all_refs(edit.definition)
     watched = watch(edit.definition)
     OPERATIONS[op["op"]](edit, op)
     edit.notes += follow(edit.definition, watched)
-    edit.notes += _notes_about_gone(edit.definition, before)
+    edit.notes += _notes_about_gone(definition, edit.definition)
     changed = not same(definition, edit.definition)
     return Result(edit.definition, edit.label, edit.select, tuple(edit.notes), changed)
 
@@ -115,14 +114,14 @@ def _relative(op: Operation, within: Path) -> Operation:
     return moved
 
 
-def _notes_about_gone(definition: JsonObject, before: set[str]) -> list[str]:
+def _notes_about_gone(before: JsonObject, definition: JsonObject) -> list[str]:
     """Who still speaks of tasks that are no longer there."""
-    gone = before - all_refs(definition)
+    gone = all_refs(before) - all_refs(definition)
     if not gone:
         return []
     notes = [
         f"{', '.join(readers)} still read{'s' if len(readers) == 1 else ''} `{ref}`, which is gone."
-        for ref, readers in sorted(readers_of(definition, gone).items())
+        for ref, readers in sorted(readers_of(definition, gone, loops_around(before)).items())
     ]
     for spot in spots(definition):
         lost = [f"`{ref}`" for ref in joined_on(spot.task) if isinstance(ref, str) and ref in gone]

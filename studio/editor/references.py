@@ -143,8 +143,21 @@ def _own_part(task: JsonObject, without: tuple[str, ...] = ()) -> JsonObject:
     return {key: value for key, value in task.items() if key not in left_out}
 
 
-def readers_of(definition: JsonObject, refs: set[str]) -> dict[str, list[str]]:
-    """For each of the names the tasks and parts of the workflow that still read it, in words."""
+def loops_around(definition: JsonObject) -> dict[str, set[str]]:
+    """For each task the loops whose conditions may read it."""
+    loops = [spot for spot in spots(definition) if spot.ref and "loopCondition" in spot.task]
+    return {
+        spot.ref: {str(loop.ref) for loop in loops if spot.path[: len(loop.path)] == loop.path}
+        for spot in spots(definition)
+        if spot.ref
+    }
+
+
+def readers_of(
+    definition: JsonObject, refs: set[str], loops: dict[str, set[str]]
+) -> dict[str, list[str]]:
+    """For each of the names the tasks and parts of the workflow that still read it, in words.
+    `loops` says which loops the tasks are, or were, in."""
     readers: dict[str, list[str]] = {}
     for spot in spots(definition):
         named = _named_by(_own_part(spot.task, without=("subWorkflowParam",)))
@@ -158,7 +171,9 @@ def readers_of(definition: JsonObject, refs: set[str]) -> dict[str, list[str]]:
         people = inputs.get("participants") if isinstance(inputs, dict) else None
         named |= set(people) if isinstance(people, dict) else set()
         condition = spot.task.get("loopCondition")
-        named |= _named_in_script(condition) if isinstance(condition, str) else set()
+        if isinstance(condition, str):
+            within = _named_in_script(condition) & refs
+            named |= {ref for ref in within if spot.ref in loops.get(ref, ())}
         for ref in named & refs - {spot.ref}:
             readers.setdefault(str(ref), []).append(f"`{spot.called}`")
     for key, value in definition.items():
