@@ -13,7 +13,7 @@ import orjson
 
 from engine.expressions.scripts import LONGEST_SCRIPT, ScriptAnswer, ScriptJob
 from engine.instruments.child import Child, ChildGone, ChildSilent
-from engine.workers.languages import LENGTH_BYTES, Limits, error_text, time_limit_text
+from engine.workers.script_limits import LENGTH_BYTES, Limits, error_text, time_limit_text
 
 START_SECONDS = 30.0
 GRACE_SECONDS = 0.5
@@ -102,12 +102,12 @@ class EvaluatorPool:
             raise _NotBegun from error
         except ChildSilent as error:
             self._discard(child)
-            raise _Failed(time_limit_text(self._limits.seconds)) from error
+            raise _Failed(time_limit_text(self._limits)) from error
         try:
             return self._receive(child, deadline)
         except ChildSilent as error:
             self._discard(child)
-            raise _Failed(time_limit_text(self._limits.seconds)) from error
+            raise _Failed(time_limit_text(self._limits)) from error
         except ChildGone as error:
             self._discard(child)
             raise self._lost(child) from error
@@ -126,7 +126,7 @@ class EvaluatorPool:
             return _Failed(CLOSED)
         how = child.ended_by()
         if how == "SIGXCPU":
-            return _Failed(time_limit_text(self._limits.seconds))
+            return _Failed(time_limit_text(self._limits))
         likely = "; it probably needed too much memory" if how in BREAKDOWNS else ""
         return _Failed(
             error_text(f"the evaluator process was ended by {how}{likely}"),

@@ -1,6 +1,6 @@
 """Runs inside an evaluator process and nowhere else: JavaScript, jq and, if the operator allows it,
 Python. It has no environment, no files to write and hard limits; it ends when its input closes.
-Frames go both ways: four bytes of length, then JSON. This file imports nothing of ours: it must start fast."""
+Frames go both ways: four bytes of length, then JSON. It imports almost nothing of ours: it must start fast."""
 
 import contextlib
 import io
@@ -12,8 +12,6 @@ import sys
 import textwrap
 import time
 import traceback
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -22,93 +20,81 @@ import jq
 import orjson
 import quickjs
 
+from engine.workers.script_limits import (
+    LENGTH_BYTES,
+    Limits,
+    error_text,
+    memory_text,
+    time_limit_text,
+    too_large_text,
+)
+
 PRELUDE = Path(__file__).with_name("prelude.js").read_text(encoding="utf-8")
 DEPTH_LIMIT = 500
 LOG_CHARACTERS = 64 * 1024
 STACK_BYTES = 2 * 1024 * 1024
-LENGTH_BYTES = 4
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What one script may take."""
-
-    seconds: float = 4.0
-    heap_bytes: int = 64 * 1024 * 1024
-    process_bytes: int = 512 * 1024 * 1024
-    output_bytes: int = 4 * 1024 * 1024
-    input_bytes: int = 16 * 1024 * 1024
+PYTHON_REFUSED = "Python scripts are not allowed here; an operator can allow them in the settings"
 
 
 Answer = dict[str, Any]
-
-
-def time_limit_text(seconds: float) -> str:
-    return f"Script not evaluated within {seconds:g} seconds, interrupted."
-
-
-def error_text(detail: str, line: int | None = None) -> str:
-    where = "" if line is None else f" at line {line}"
-    return f"Error evaluating the script `{detail}`{where}"
-
-
-def too_large_text(limits: Limits) -> str:
-    return error_text(f"the result is larger than {limits.output_bytes} bytes of JSON")
+Job = dict[str, Any]
 
 
 # -- JavaScript ------------------------------------------------------------------------
 
 
-def run_javascript(job: dict[str, Any], inputs: str, limits: Limits) -> Answer:
-    """One script in a context of its own."""
-    context = quickjs.Context()
-    context.set_memory_limit(limits.heap_bytes)
-    context.set_max_stack_size(STACK_BYTES)
-    context.set_time_limit(limits.seconds)
-    now_ms = job["now_ms"] if job["now_ms"] is not None else int(time.time() * 1000)
-    enter = context.eval(PRELUDE)
-    door = enter(job["seed"] % 2**32, now_ms, limits.output_bytes, DEPTH_LIMIT, LOG_CHARACTERS)
-    source = job["source"]
-    if job["language"] == "lambda":
-        source = "(function(){" + source + "\n})()"
-    try:
-        told = orjson.loads(door("check" if job["check_only"] else "run", source, inputs))
-    except quickjs.JSException as error:
-        return _gave_up(str(error).partition("\n")[0], limits)
-    return _javascript_answer(told, source, door, limits)
+class JavaScript:
+    """Each script gets a context of its own; the next one is prepared while nobody waits."""
 
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._spare: Any = None
 
-def _gave_up(reason: str, limits: Limits) -> Answer:
-    """The JavaScript engine stopped outside of the script, which could not say why itself."""
-    if "interrupted" in reason:
-        return {"error": time_limit_text(limits.seconds), "retriable": True}
-    no_memory = reason == "null" or "out of memory" in reason
-    return {"error": _memory_text(limits) if no_memory else error_text(reason)}
+    def prepare(self) -> None:
+        if self._spare is None:
+            context = quickjs.Context()
+            context.set_memory_limit(self._limits.heap_bytes)
+            context.set_max_stack_size(STACK_BYTES)
+            context.set_time_limit(self._limits.seconds)
+            self._spare = context.eval(PRELUDE)
 
+    def run(self, job: Job, inputs: str) -> Answer:
+        self.prepare()
+        enter, self._spare = self._spare, None
+        now_ms = job["now_ms"] if job["now_ms"] is not None else int(time.time() * 1000)
+        size = self._limits.output_bytes
+        door = enter(job["seed"] % 2**32, now_ms, size, DEPTH_LIMIT, LOG_CHARACTERS)
+        source = job["source"]
+        if job["language"] == "lambda":
+            source = "(function(){" + source + "\n})()"
+        try:
+            told = orjson.loads(door("check" if job["check_only"] else "run", source, inputs))
+            logs = orjson.loads(door("logs"))
+        except quickjs.JSException as error:
+            return self._gave_up(str(error).partition("\n")[0])
+        return self._answer(told, source) | {"logs": logs}
 
-def _javascript_answer(
-    told: Answer, source: str, door: Callable[..., str], limits: Limits
-) -> Answer:
-    logs = orjson.loads(door("logs"))
-    if "value" in told:
-        return {"value": told["value"], "not_finite": told["not_finite"], "logs": logs}
-    if "unfit" in told:
-        return {"error": error_text(told["unfit"]), "logs": logs}
-    if "detail" not in told:
-        return {"logs": logs}
-    detail, line = told["detail"], told["line"]
-    if "out of memory" in detail or "string too long" in detail:
-        return {"error": _memory_text(limits), "logs": logs}
-    if told.get("nothing"):
-        # With no memory left for an error object, the engine throws null.
-        if "throw" not in source:
-            return {"error": _memory_text(limits), "logs": logs}
-        detail = "null, thrown by the script, or for want of memory"
-    return {"error": error_text(detail, line), "logs": logs}
+    def _gave_up(self, reason: str) -> Answer:
+        """The JavaScript engine stopped outside of the script, which could not say why itself."""
+        if "interrupted" in reason:
+            return {"error": time_limit_text(self._limits), "retriable": True}
+        no_memory = reason == "null" or "out of memory" in reason
+        return {"error": memory_text(self._limits) if no_memory else error_text(reason)}
 
-
-def _memory_text(limits: Limits) -> str:
-    return error_text(f"the script needed more than {limits.heap_bytes // 2**20} MB of memory")
+    def _answer(self, told: Answer, source: str) -> Answer:
+        if "unfit" in told:
+            return {"error": error_text(told["unfit"])}
+        if "detail" not in told:
+            return told
+        detail, line = told["detail"], told["line"]
+        if "out of memory" in detail or "string too long" in detail:
+            return {"error": memory_text(self._limits)}
+        if told.get("nothing"):
+            # With no memory left for an error object, the engine throws null.
+            if "throw" not in source:
+                return {"error": memory_text(self._limits)}
+            detail = "null, thrown by the script, or for want of memory"
+        return {"error": error_text(detail, line)}
 
 
 # -- jq ----------------------------------------------------------------------------------
@@ -121,7 +107,7 @@ def _compiled_jq(source: str) -> Any:
     return jq.compile("(" + source + "\n) | tojson")
 
 
-def run_jq(job: dict[str, Any], inputs: str, limits: Limits) -> Answer:
+def run_jq(job: Job, inputs: str, limits: Limits) -> Answer:
     """All results of a program; `.` is the whole input."""
     try:
         program = _compiled_jq(job["source"])
@@ -154,7 +140,7 @@ def _whole_if_it_is(text: str) -> int | float:
 # -- Python ------------------------------------------------------------------------------
 
 
-def run_python(job: dict[str, Any], inputs: str, limits: Limits) -> Answer:
+def run_python(job: Job, inputs: str, limits: Limits) -> Answer:
     """The text is the body of a function; each key of the input is a global it sees."""
     given: dict[str, Any] = orjson.loads(inputs)
     names = [name for name in given if name.isidentifier()]
@@ -171,7 +157,7 @@ def run_python(job: dict[str, Any], inputs: str, limits: Limits) -> Answer:
         logs = printed.getvalue()[:LOG_CHARACTERS].splitlines()
         encoded = orjson.dumps(value)
     except MemoryError:
-        return {"error": _memory_text(limits)}
+        return {"error": memory_text(limits)}
     except BaseException as error:
         line = _python_line(error)
         shown = None if line is None else max(1, line - head.count("\n"))
@@ -205,13 +191,6 @@ def _plain(value: Any, depth: int) -> Any:
 
 
 # -- the process -------------------------------------------------------------------------
-
-RUNNERS: dict[str, Callable[[dict[str, Any], str, Limits], Answer]] = {
-    "javascript": run_javascript,
-    "lambda": run_javascript,
-    "jq": run_jq,
-    "python": run_python,
-}
 
 
 def read_frame(source: BinaryIO) -> bytes | None:
@@ -254,28 +233,46 @@ def allow_seconds(limits: Limits) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (soft, resource.RLIM_INFINITY))
 
 
-def answer(job: dict[str, Any], inputs: str, limits: Limits, allow_python: bool) -> Answer:
-    if job["language"] == "python" and not allow_python:
-        return {
-            "error": "Python scripts are not allowed here; an operator can allow them in the settings"
-        }
-    return RUNNERS[job["language"]](job, inputs, limits)
+class Languages:
+    """All of them, under one set of limits."""
+
+    def __init__(self, limits: Limits, allow_python: bool) -> None:
+        self.limits = limits
+        self._allow_python = allow_python
+        self._javascript = JavaScript(limits)
+
+    def prepare(self) -> None:
+        self._javascript.prepare()
+
+    def answer(self, job: Job, inputs: str) -> Answer:
+        match job["language"]:
+            case "javascript" | "lambda":
+                return self._javascript.run(job, inputs)
+            case "jq":
+                return run_jq(job, inputs, self.limits)
+            case "python" if self._allow_python:
+                return run_python(job, inputs, self.limits)
+            case "python":
+                return {"error": PYTHON_REFUSED}
+        return {"error": error_text(f"no language is called {job['language']}")}
 
 
-def serve(source: BinaryIO, target: BinaryIO, limits: Limits, allow_python: bool) -> None:
+def serve(source: BinaryIO, target: BinaryIO, languages: Languages) -> None:
     """Answer jobs until the engine closes the pipe."""
-    write_frame(target, b"{}")
     own_pid = os.getpid()
+    write_frame(target, b"{}")
+    languages.prepare()
     while (head := read_frame(source)) is not None and (inputs := read_frame(source)) is not None:
-        allow_seconds(limits)
+        allow_seconds(languages.limits)
         try:
-            frame = orjson.dumps(answer(orjson.loads(head), inputs.decode(), limits, allow_python))
+            frame = orjson.dumps(languages.answer(orjson.loads(head), inputs.decode()))
         except Exception as error:
             frame = orjson.dumps({"error": error_text(f"{type(error).__name__}: {error}")})
         if os.getpid() != own_pid:
             # A script has forked; its copy of us must not answer as well.
             os._exit(0)
         write_frame(target, frame)
+        languages.prepare()
 
 
 def main() -> None:
@@ -288,7 +285,7 @@ def main() -> None:
     for stream in (0, 1, 2):
         os.dup2(nowhere, stream)
     confine(limits)
-    serve(source, target, limits, settings["allow_python"])
+    serve(source, target, Languages(limits, settings["allow_python"]))
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import pytest
 
 from engine.expressions.scripts import Language, ScriptAnswer, ScriptJob, case_text, is_true
 from engine.workers.evaluators import EvaluatorPool
-from engine.workers.languages import Limits
+from engine.workers.script_limits import Limits
 from tests.vectors import by_id, exact, rows
 
 ENDLESS = "while(true){}"
@@ -262,10 +262,14 @@ def test_allowed_python_sees_its_inputs_and_answers_json() -> None:
         (Language.JAVASCRIPT, "new ArrayBuffer(2 ** 30)", "MB of memory"),
         (Language.JAVASCRIPT, "(function f() { return f() + 1 })()", "RangeError"),
         (Language.JAVASCRIPT, "'x'.repeat(5e6)", "the result is larger than 4194304"),
-        (Language.JAVASCRIPT, "new Array(4e5).fill('123456789')", "the result is larger than 4194304"),
+        (
+            Language.JAVASCRIPT,
+            "new Array(4e5).fill('123456789')",
+            "the result is larger than 4194304",
+        ),
         (Language.JQ, "def f: f; f", KINDS["time limit"]),
         (Language.JQ, "[limit(1e12; repeat(1))] | length", "memory|" + KINDS["time limit"]),
-        (Language.JQ, "def f: [f, 1]; f", "memory"),
+        (Language.JQ, "def f: [f, 1]; f", "memory|" + KINDS["time limit"]),
         (Language.JQ, '"x" * 5000000', "the result is larger than 4194304"),
         (Language.JQ, "range(1e9)", "the result is larger than 4194304"),
     ],
@@ -276,6 +280,16 @@ def test_a_hostile_script_gets_a_reason_and_the_next_one_works(
     answer = evaluate(pool, source, language=language)
     assert answer.value is None and re.search(reason, answer.error or "")
     assert_serves(pool)
+
+
+def test_a_jq_program_that_eats_all_memory_ends_its_child_and_says_so() -> None:
+    pool = EvaluatorPool(1, Limits(seconds=60.0, process_bytes=160 * 2**20))
+    try:
+        answer = evaluate(pool, "[range(1e9)] | length", language=Language.JQ)
+        assert "needed too much memory" in (answer.error or "") and not answer.retriable
+        assert_serves(pool)
+    finally:
+        pool.close()
 
 
 def test_a_child_killed_amid_a_job_costs_that_job_only() -> None:
