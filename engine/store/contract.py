@@ -129,7 +129,7 @@ class Store(Protocol):
         ...
 
     def taken(self, names: Sequence[str]) -> dict[str, int]:
-        """How many attempts of these task definition names are IN_PROGRESS."""
+        """How many attempts of these task definition names (none given: of all) are IN_PROGRESS."""
         ...
 
     def due(self, until: int, limit: int) -> Sequence[Wake]:

@@ -103,8 +103,8 @@ class MemoryStore:
     def taken(self, names: Sequence[str]) -> dict[str, int]:
         counts = dict.fromkeys(names, 0)
         for _, run in self._live():
-            if run.status is TaskStatus.IN_PROGRESS and run.name in counts:
-                counts[run.name] += 1
+            if run.status is TaskStatus.IN_PROGRESS and (not names or run.name in counts):
+                counts[run.name] = counts.get(run.name, 0) + 1
         return counts
 
     def due(self, until: int, limit: int) -> Sequence[Wake]:

@@ -1,0 +1,97 @@
+"""Events in, replies out. People's verbs are taken before machines' reports; what a caller waits
+for is resolved only after its commit."""
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any
+
+from engine.model.events import Event
+from engine.model.execution import Execution, Run
+from engine.tasks.plan import Node
+
+
+@dataclass(slots=True)
+class Asked:
+    """An event for one execution, and whoever waits for its outcome."""
+
+    event: Event
+    key: int | None = None
+    workflow_id: str | None = None
+    reply: "Future[Any] | None" = None
+    letter: int | None = None
+    """The stored letter that carries it."""
+    urgent: bool = False
+    """Asked by a person."""
+
+
+@dataclass(slots=True)
+class Handed:
+    """An attempt that was handed to a worker. Its parts are never edited, so any thread may read."""
+
+    execution: Execution
+    run: Run
+    node: Node
+    input: bytes
+
+
+@dataclass(slots=True)
+class Wanted:
+    """A worker asks for work. The future is given a list of Handed, at once or when there is some."""
+
+    carrier: str
+    domain: str | None
+    count: int
+    worker: str | None
+    until: int
+    """Wait for work until this instant (epoch milliseconds)."""
+    reply: "Future[list[Handed]]" = field(default_factory=Future)
+
+
+@dataclass(slots=True)
+class Errand:
+    """A short piece of cold work for the write connection."""
+
+    work: Callable[[Any], Any]
+    reply: "Future[Any]" = field(default_factory=Future)
+
+
+Item = Asked | Wanted | Errand
+
+
+class Inbox:
+    """Filled from any thread, drained by the core's."""
+
+    def __init__(self) -> None:
+        self._people: deque[Item] = deque()
+        self._machines: deque[Item] = deque()
+        self._bell = threading.Event()
+
+    def put(self, item: Item) -> None:
+        """Add an item and wake the core."""
+        urgent = isinstance(item, Errand) or (isinstance(item, Asked) and item.urgent)
+        (self._people if urgent else self._machines).append(item)
+        self._bell.set()
+
+    def ring(self) -> None:
+        """Wake the core without an item."""
+        self._bell.set()
+
+    def drain(self, most: int) -> list[Item]:
+        """Up to `most` items, people's first, without waiting."""
+        taken: list[Item] = []
+        for side in (self._people, self._machines):
+            while side and len(taken) < most:
+                taken.append(side.popleft())
+        return taken
+
+    def wait(self, seconds: float | None) -> None:
+        """Sleep until something is put in, or the time is over."""
+        if not self._people and not self._machines:
+            self._bell.wait(seconds)
+        self._bell.clear()
+
+    def __len__(self) -> int:
+        return len(self._people) + len(self._machines)

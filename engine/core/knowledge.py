@@ -1,0 +1,96 @@
+"""What decisions may know besides the execution: the catalogue as of now, and who polled lately."""
+
+import random
+from collections.abc import Callable
+from dataclasses import replace
+
+from engine.model.definitions import TaskDef, WorkflowDef
+from engine.model.facts import Facts, Limits, Snapshot
+from engine.tasks.snapshot import snapshot
+
+ReadTaskDef = Callable[[str], TaskDef | None]
+ReadDefinition = Callable[[str, int | None], WorkflowDef | None]
+
+POLLED_LATELY_MS = 10_000
+"""A domain counts as active when one of its workers polled this recently."""
+
+
+class Knowledge:
+    """Caches the catalogue until it is told of a change; builds Facts."""
+
+    def __init__(
+        self,
+        read_task_def: ReadTaskDef,
+        read_definition: ReadDefinition,
+        *,
+        limits: Limits | None = None,
+        environment: dict[str, str] | None = None,
+        sinks: frozenset[str] = frozenset({"conductor"}),
+        jitter: bool = True,
+    ) -> None:
+        self._read_task_def = read_task_def
+        self._read_definition = read_definition
+        self._task_defs: dict[str, TaskDef | None] = {}
+        self._snapshots: dict[tuple[str, int | None], Snapshot | None] = {}
+        self._polls: dict[tuple[str, str], int] = {}
+        self._now = 0
+        self._facts = Facts(
+            now=0,
+            task_def=self.task_def,
+            definition=self.definition,
+            polled=self.polled,
+            jitter=seeded_jitter if jitter else _no_jitter,
+            limits=limits or Limits(),
+            environment=environment or {},
+            sinks=sinks,
+        )
+
+    def facts(self, now: int, payload: Callable[[int, str], bytes | None]) -> Facts:
+        """Facts for one decision."""
+        self._now = now
+        return replace(self._facts, now=now, payload=payload)
+
+    def task_def(self, name: str) -> TaskDef | None:
+        """The registered definition of a task name."""
+        if name not in self._task_defs:
+            self._task_defs[name] = self._read_task_def(name)
+        return self._task_defs[name]
+
+    def definition(self, name: str, version: int | None) -> Snapshot | None:
+        """A registered workflow definition, ready to run by."""
+        key = (name, version)
+        if key not in self._snapshots:
+            found = self._read_definition(name, version)
+            if found is None:
+                return None
+            # A workflow that runs itself as a child meets this placeholder, not itself again.
+            self._snapshots[key] = Snapshot(found, "")
+            try:
+                self._snapshots[key] = snapshot(found, self._facts)
+            except Exception:
+                del self._snapshots[key]
+                raise
+        return self._snapshots[key]
+
+    def changed(self) -> None:
+        """The catalogue has changed: forget what was read of it."""
+        self._task_defs.clear()
+        self._snapshots.clear()
+
+    def seen(self, carrier: str, domain: str | None, now: int) -> None:
+        """A worker has asked for this type in this domain."""
+        self._polls[carrier, domain or ""] = now
+
+    def polled(self, task_type: str, domain: str) -> bool:
+        """Did a worker of this domain ask for this type lately?"""
+        last = self._polls.get((task_type, domain))
+        return last is not None and self._now - last <= POLLED_LATELY_MS
+
+
+def seeded_jitter(task_id: str, limit_ms: int) -> int:
+    """The same task id always gives the same number from 0 to the limit."""
+    return random.Random(task_id).randint(0, limit_ms)
+
+
+def _no_jitter(task_id: str, limit_ms: int) -> int:
+    return 0

@@ -1,0 +1,522 @@
+"""Core.turn(items): decide, commit, tell. The only write path.
+
+1. Each event meets its execution, and `decide` says what it means; letters to other executions are
+   taken in the same turn.
+2. All of it is committed as one group.
+3. Only then are callers answered, work handed out, timers set.
+
+Needs no thread: the core thread, mock runs, simulation and tests all call it.
+"""
+
+import traceback
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any
+
+from engine.core.handout import Handout
+from engine.core.inbox import Asked, Errand, Handed, Item, Wanted
+from engine.core.knowledge import Knowledge
+from engine.core.live import Live
+from engine.core.timers import Timers
+from engine.expressions.scripts import ScriptJob
+from engine.instruments.clock import Clock
+from engine.instruments.telemetry import Telemetry
+from engine.model.errors import EngineError, NotFound, NotTaken
+from engine.model.events import (
+    ChildRefused,
+    Claim,
+    Due,
+    Event,
+    ExtendLease,
+    Letter,
+    Start,
+)
+from engine.model.execution import EMPTY, Changes, Execution, Run
+from engine.model.record import encode
+from engine.model.status import TaskStatus
+from engine.rules.decide import decide
+from engine.store.contract import (
+    Group,
+    LedgerLine,
+    Ready,
+    RowRefused,
+    Store,
+    StoreFailed,
+    Written,
+    ledger_body,
+)
+from engine.tasks.kind import SCRIPT
+from engine.tasks.registry import kind_of
+from engine.tasks.view import View
+
+LETTERS_A_TURN = 1000
+"""Letters taken in one turn at most; the rest are stored and taken in the next."""
+
+QUIET = (Claim, ExtendLease)
+"""Events that leave no ledger line: the attempt's own record says all."""
+
+Evaluate = Callable[["Question"], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A script that an evaluator is to run, and where its answer belongs."""
+
+    execution: int
+    seq: int
+    asked: int
+    job: ScriptJob
+
+
+@dataclass(slots=True)
+class Step:
+    """One event's way through a turn."""
+
+    asked: Asked
+    execution: Execution
+    changes: Changes
+    before: dict[int, Run | None]
+
+
+@dataclass(slots=True)
+class Turn:
+    """What one turn has come to so far."""
+
+    now: int
+    group: Group = field(default_factory=Group)
+    steps: list[Step] = field(default_factory=list)
+    replies: list[tuple["Future[Any]", Any, BaseException | None]] = field(default_factory=list)
+    handed: list[tuple[Wanted, list[tuple[int, int]]]] = field(default_factory=list)
+    letters_taken: int = 0
+    touched: dict[int, Execution] = field(default_factory=dict)
+
+
+class Core:
+    """Owns the executions in memory; decides and writes."""
+
+    def __init__(
+        self,
+        store: Store,
+        knowledge: Knowledge,
+        clock: Clock,
+        telemetry: Telemetry,
+        evaluate: Evaluate,
+    ) -> None:
+        self.store = store
+        self.knowledge = knowledge
+        self.clock = clock
+        self.telemetry = telemetry
+        self.evaluate = evaluate
+        self.live = Live(store)
+        self.timers = Timers(store)
+        self.handout = Handout(store)
+        self.follow_up: deque[Item] = deque()
+        """Items that the turn itself has put up for the next one."""
+
+    def recover(self) -> None:
+        """Begin with what the store has: ready work, letters, due times. Waiting executions are
+        not loaded."""
+        self.handout.fill()
+        for stored in self.store.letters():
+            self.follow_up.append(
+                Asked(stored.letter.event, workflow_id=stored.letter.to, letter=stored.id)
+            )
+        self._ask_evaluators()
+
+    # The turn
+
+    def turn(self, items: Sequence[Item]) -> None:
+        """Take what has piled up: decide, commit, tell."""
+        turn = Turn(self.clock.now())
+        work: deque[Asked] = deque()
+        for item in items:
+            if isinstance(item, Asked):
+                work.append(item)
+            elif isinstance(item, Wanted):
+                self._hand_out(turn, item)
+            else:
+                self._run_errand(item)
+        while work:
+            self._take(turn, work.popleft(), work)
+        self._commit(turn)
+
+    def _take(self, turn: Turn, asked: Asked, work: deque[Asked]) -> Step | None:
+        """One event: find, decide, apply. What goes wrong concerns this event alone."""
+        try:
+            execution = self._find(turn, asked)
+            if execution is None:
+                raise NotFound(f"No such workflow found by id: {asked.workflow_id or asked.key}")
+            step = self._decide(turn, execution, asked)
+        except EngineError as error:
+            self._refused(turn, asked, error, work)
+            return None
+        except Exception as error:
+            self._poisoned(turn, asked, error)
+            return None
+        if step is None:
+            return None
+        self._collect_letters(turn, step, work)
+        return step
+
+    def _find(self, turn: Turn, asked: Asked) -> Execution | None:
+        if asked.key is not None:
+            return self.live.get(asked.key)
+        found = self.live.find(asked.workflow_id or "")
+        if found is None and isinstance(asked.event, Start):
+            return self._born(asked)
+        return found
+
+    def _born(self, asked: Asked) -> Execution:
+        """A new execution, not yet decided on."""
+        event = asked.event
+        if not isinstance(event, Start):
+            raise TypeError("only a start makes an execution")
+        return Execution(
+            key=self.store.next_key(),
+            id=asked.workflow_id or "",
+            definition=event.definition,
+            definition_hash=event.definition_hash,
+            correlation_id=event.correlation_id,
+            priority=event.priority,
+            parent_id=event.parent_id,
+            parent_task_id=event.parent_task_id,
+            owner_app=event.owner_app,
+            created_by=event.created_by,
+            event=event.event,
+            idempotency_key=event.idempotency_key,
+            task_to_domain=event.task_to_domain,
+            rate_limit_key=event.rate_limit_key,
+            rate_limited=event.rate_limited,
+            isolated=event.isolated,
+            input=event.input,
+            input_path=event.input_path,
+        )
+
+    def _decide(self, turn: Turn, execution: Execution, asked: Asked) -> Step | None:
+        event = asked.event
+        created = execution.created_at == 0
+        if isinstance(event, Start) and not created:
+            self._reply(turn, asked, execution.id)
+            self._consumed(turn, asked)
+            return None
+        key = execution.key
+        facts = self.knowledge.facts(turn.now, lambda seq, side: self.store.payload(key, seq, side))
+        changes = decide(execution, event, facts)
+        if created:
+            changes.fields.setdefault("updated_at", turn.now)
+            self.live.add(execution)
+        elif not changes.empty:
+            changes.fields.setdefault("updated_at", turn.now)
+        before = {seq: execution.runs.get(seq) for seq in changes.runs}
+        for seq in changes.removed:
+            before[seq] = execution.runs.get(seq)
+        line = self._ledger_line(turn, execution, event, changes, created)
+        execution.apply(changes)
+        turn.group.written.append(Written(execution, changes, created, line))
+        turn.touched[key] = execution
+        step = Step(asked, execution, changes, before)
+        turn.steps.append(step)
+        self._consumed(turn, asked)
+        self._reply(turn, asked, execution.id if created else changes.reply)
+        return step
+
+    @staticmethod
+    def _ledger_line(
+        turn: Turn, execution: Execution, event: Event, changes: Changes, created: bool
+    ) -> LedgerLine | None:
+        if isinstance(event, QUIET) or (changes.empty and not created):
+            return None
+        line = execution.line + 1
+        changes.fields["line"] = line
+        return LedgerLine(
+            line=line,
+            at=turn.now,
+            cause=type(event).__name__,
+            by=event.by,
+            why=event.why,
+            body=encode(ledger_body(changes)),
+        )
+
+    @staticmethod
+    def _reply(turn: Turn, asked: Asked, value: Any) -> None:
+        if asked.reply is not None:
+            turn.replies.append((asked.reply, value, None))
+
+    @staticmethod
+    def _consumed(turn: Turn, asked: Asked) -> None:
+        if asked.letter is not None:
+            turn.group.delivered.append(asked.letter)
+
+    def _collect_letters(self, turn: Turn, step: Step, work: deque[Asked]) -> None:
+        """Letters are taken at once, in the same commit; too many wait in the store."""
+        for letter in step.changes.letters:
+            if turn.letters_taken < LETTERS_A_TURN:
+                turn.letters_taken += 1
+                work.append(Asked(letter.event, workflow_id=letter.to))
+            else:
+                turn.group.letters.append(letter)
+
+    # What goes wrong
+
+    def _refused(self, turn: Turn, asked: Asked, error: EngineError, work: deque[Asked]) -> None:
+        """An event that the rules refuse has done nothing; whoever asked is told why."""
+        self._consumed(turn, asked)
+        if asked.reply is not None:
+            turn.replies.append((asked.reply, None, error))
+        event = asked.event
+        if isinstance(event, Start) and event.parent_id and event.parent_task_id:
+            refusal = ChildRefused(
+                task_id=event.parent_task_id,
+                child_id=asked.workflow_id or "",
+                reason=error.message,
+            )
+            work.append(Asked(refusal, workflow_id=event.parent_id))
+
+    def _poisoned(self, turn: Turn, asked: Asked, error: Exception) -> None:
+        """An event that raises has done nothing. Its execution is marked stuck, for people to see."""
+        trace = "".join(traceback.format_exception(error))
+        self.telemetry.say("event.poisoned", cause=type(asked.event).__name__, trace=trace)
+        if asked.reply is not None:
+            turn.replies.append((asked.reply, None, error))
+        execution = None
+        if asked.key is not None:
+            execution = self.live.get(asked.key)
+        elif asked.workflow_id is not None:
+            execution = self.live.find(asked.workflow_id)
+        if execution is None or execution.created_at == 0:
+            return
+        if asked.letter is None and asked.reply is None and not isinstance(asked.event, Due):
+            turn.group.letters.append(Letter(execution.id, asked.event))
+        self._mark_stuck(turn, execution, asked.event, f"{type(error).__name__}: {error}", trace)
+
+    def _mark_stuck(
+        self, turn: Turn, execution: Execution, event: Event, text: str, trace: str
+    ) -> None:
+        line = execution.line + 1
+        changes = Changes(open=execution.open, unsettled=set(execution.unsettled))
+        changes.fields = {
+            "stuck": f"{type(event).__name__} could not be taken: {text}",
+            "line": line,
+            "updated_at": turn.now,
+        }
+        body = encode({"stuck": text, "trace": trace[-4000:]})
+        written = LedgerLine(line, turn.now, "Stuck", event.by, event.why, body)
+        execution.apply(changes)
+        turn.group.written.append(Written(execution, changes, False, written))
+        turn.touched[execution.key] = execution
+
+    # Commit and tell
+
+    def _commit(self, turn: Turn) -> None:
+        group = turn.group
+        if group.written or group.letters or group.delivered:
+            try:
+                self.store.commit(group)
+            except RowRefused as error:
+                self._take_one_by_one(turn, error)
+                return
+            except StoreFailed as error:
+                self._give_up(turn, error)
+                return
+        self._tell(turn)
+
+    def _give_up(self, turn: Turn, error: Exception) -> None:
+        """The store failed: memory must not run ahead of it. Callers may repeat."""
+        self.telemetry.say("store.failed", error=str(error))
+        for key in turn.touched:
+            self.live.let_go(key)
+        for reply, _, _ in turn.replies:
+            _resolve(reply, None, NotTaken(f"Nothing was stored: {error}. Send it again."))
+        for wanted, _ in turn.handed:
+            _resolve(wanted.reply, [], None)
+        self._offer_again(turn)
+
+    def _offer_again(self, turn: Turn) -> None:
+        for step in turn.steps:
+            if isinstance(step.asked.event, Claim):
+                run = step.before.get(step.asked.event.seq)
+                if run is not None and run.carrier is not None:
+                    self._offer(step.execution.key, run)
+
+    def _take_one_by_one(self, turn: Turn, error: Exception) -> None:
+        """One row was refused: only its event fails, not its neighbours."""
+        for key in turn.touched:
+            self.live.let_go(key)
+        asked = [
+            step.asked
+            for step in turn.steps
+            if step.asked.reply is not None or step.asked.letter is not None
+        ]
+        for wanted, _ in turn.handed:
+            _resolve(wanted.reply, [], None)
+        self._offer_again(turn)
+        if len(asked) == 1:
+            self.telemetry.say("row.refused", error=str(error))
+            if asked[0].reply is not None:
+                _resolve(asked[0].reply, None, NotTaken(f"It could not be stored: {error}"))
+            return
+        for item in asked:
+            self.turn([item])
+
+    def _tell(self, turn: Turn) -> None:
+        """Everything stands: answer callers, hand out work, set timers, let go."""
+        for wanted, places in turn.handed:
+            _resolve(wanted.reply, [self._handed(*place) for place in places], None)
+        for reply, value, error in turn.replies:
+            _resolve(reply, value, error)
+        for step in turn.steps:
+            self._after(step)
+        for letter in turn.group.letters:
+            self.follow_up.append(Asked(letter.event, workflow_id=letter.to))
+        for execution in turn.touched.values():
+            self.live.let_go_if_idle(execution)
+        self.live.trim()
+        self._ask_evaluators()
+        self.follow_up.extend(self.handout.answerable(turn.now))
+
+    def _after(self, step: Step) -> None:
+        """Work, counts and timers that follow from one step."""
+        key = step.execution.key
+        for seq, run in step.changes.runs.items():
+            was = step.before.get(seq)
+            self._count(was, run)
+            if run.open:
+                if (run.carrier is not None and run.status is TaskStatus.SCHEDULED) or run.carrier == SCRIPT:
+                    self._offer(key, run)
+                self.timers.set(run.wake_at, key, seq)
+        for seq in step.changes.removed:
+            self._count(step.before.get(seq), None)
+        if "wake_at" in step.changes.fields:
+            self.timers.set(step.execution.wake_at, key, None)
+        for what in step.changes.told:
+            self.telemetry.say(what, execution=step.execution, event=step.asked.event)
+        for run in step.changes.runs.values():
+            self.telemetry.say(
+                "task.moved", execution=step.execution, run=run, was=step.before.get(run.seq)
+            )
+
+    def _count(self, was: Run | None, now: Run | None) -> None:
+        before = was is not None and was.status is TaskStatus.IN_PROGRESS
+        after = now is not None and now.status is TaskStatus.IN_PROGRESS
+        if before != after:
+            run = now or was
+            if run is not None:
+                self.handout.count(run.name, 1 if after else -1)
+
+    def _offer(self, key: int, run: Run) -> None:
+        if run.carrier is not None:
+            self.handout.offer(
+                Ready(key, run.seq, run.carrier, run.domain, run.priority, run.due_at)
+            )
+
+    # Handing out
+
+    def _hand_out(self, turn: Turn, wanted: Wanted) -> None:
+        """Claim up to `count` attempts for a worker; it waits when there are none."""
+        if wanted.reply.cancelled():
+            return
+        self.knowledge.seen(wanted.carrier, wanted.domain, turn.now)
+        taken: list[tuple[int, int]] = []
+        while len(taken) < wanted.count:
+            ready = self.handout.take((wanted.carrier, wanted.domain), turn.now)
+            if ready is None:
+                break
+            if self._claim(turn, ready, wanted.worker):
+                taken.append((ready.execution, ready.seq))
+        if taken or wanted.until <= turn.now:
+            turn.handed.append((wanted, taken))
+        else:
+            self.handout.wait(wanted)
+
+    def _claim(self, turn: Turn, ready: Ready, worker: str | None) -> bool:
+        """Take one attempt for a worker, if it is still there and its limits admit it."""
+        execution = self.live.get(ready.execution)
+        run = None if execution is None else execution.runs.get(ready.seq)
+        if execution is None or run is None or run.status is not TaskStatus.SCHEDULED:
+            return False
+        node = View(execution, self.knowledge.facts(turn.now, _no_payload)).node_of(run)
+        if not self.handout.admits(run, node.task_def, turn.now):
+            self.handout.hold(ready, run, node.task_def, turn.now)
+            self.telemetry.say("task.limited", execution=execution, run=run)
+            return False
+        asked = Asked(Claim(seq=ready.seq, worker=worker), key=ready.execution)
+        step = self._take(turn, asked, deque())
+        if step is None or not step.changes.reply:
+            return False
+        self.handout.handed_out(run, node.task_def, turn.now)
+        return True
+
+    def _handed(self, key: int, seq: int) -> Handed:
+        execution = self.live.get(key)
+        if execution is None:
+            raise LookupError(f"execution {key} vanished amid a turn")
+        run = execution.runs[seq]
+        view = View(execution, self.knowledge.facts(self.clock.now(), _no_payload))
+        data = run.input if run.input is not None else self.store.payload(key, seq, "input")
+        return Handed(execution, run, view.node_of(run), data or EMPTY)
+
+    def _ask_evaluators(self) -> None:
+        """Scripts are carried out by evaluators; their work is not claimed, only answered."""
+        now = self.clock.now()
+        while (ready := self.handout.take((SCRIPT, None), now)) is not None:
+            execution = self.live.get(ready.execution)
+            run = None if execution is None else execution.runs.get(ready.seq)
+            if execution is None or run is None or not run.open or run.carrier != SCRIPT:
+                continue
+            question = self._question(execution, run, now)
+            if question is not None:
+                self.evaluate(question)
+
+    def _question(self, execution: Execution, run: Run, now: int) -> Question | None:
+        key = execution.key
+        facts = self.knowledge.facts(now, lambda seq, side: self.store.payload(key, seq, side))
+        view = View(execution, facts)
+        node = view.node_of(run)
+        job = kind_of(node.task.type).job(view, run, node)
+        return None if job is None else Question(key, run.seq, run.iteration, job)
+
+    def _run_errand(self, errand: Errand) -> None:
+        """Cold work on the write connection. It may have changed the catalogue."""
+        try:
+            value = self.store.errand(errand.work)
+        except Exception as error:
+            _resolve(errand.reply, None, error)
+            return
+        self.knowledge.changed()
+        _resolve(errand.reply, value, None)
+
+    # What time brings
+
+    def due_items(self) -> list[Item]:
+        """Events and waiting workers whose time has come."""
+        now = self.clock.now()
+        items: list[Item] = [
+            Asked(Due(seq=wake.seq), key=wake.execution) for wake in self.timers.take(now)
+        ]
+        items.extend(self.handout.overdue(now))
+        items.extend(self.handout.answerable(now))
+        while self.follow_up:
+            items.append(self.follow_up.popleft())
+        return items
+
+    def next_at(self) -> int:
+        """The next instant at which something is due."""
+        waits = self.handout.next_at()
+        timer = self.timers.next_at()
+        return min(waits, timer) if waits else timer
+
+
+def _no_payload(seq: int, side: str) -> bytes | None:
+    return None
+
+
+def _resolve(reply: "Future[Any]", value: Any, error: BaseException | None) -> None:
+    """Answer whoever waits; somebody who has gone away is not waited for."""
+    if not reply.set_running_or_notify_cancel():
+        return
+    if error is not None:
+        reply.set_exception(error)
+    else:
+        reply.set_result(value)

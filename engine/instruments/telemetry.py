@@ -1,0 +1,28 @@
+"""Say once what happened; whoever listens logs it, counts it, traces it."""
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+Listener = Callable[[str, dict[str, Any]], None]
+
+_log = logging.getLogger("reprise")
+
+
+class Telemetry:
+    """A list of listeners. A listener that raises is dropped from that call, never heard of."""
+
+    def __init__(self) -> None:
+        self._listeners: list[Listener] = []
+
+    def listen(self, listener: Listener) -> None:
+        """Hear everything from now on."""
+        self._listeners.append(listener)
+
+    def say(self, what: str, **facts: Any) -> None:
+        """A constant name, and the facts as keywords."""
+        for listener in self._listeners:
+            try:
+                listener(what, facts)
+            except Exception:
+                _log.exception("a telemetry listener failed on %s", what)
