@@ -1,0 +1,242 @@
+"""What a caller can ask about executions: start, read, pause ... retry, rerun, restart."""
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from engine.core.inbox import Asked
+from engine.model.definitions import WorkflowDef
+from engine.model.errors import Conflict, InvalidInput, NotFound
+from engine.model.events import (
+    Decide,
+    Event,
+    Pause,
+    Post,
+    Rerun,
+    ResetCallbacks,
+    Restart,
+    Resume,
+    Retry,
+    SetVariables,
+    Skip,
+    Start,
+    Terminate,
+)
+from engine.model.execution import EMPTY
+from engine.model.facts import Facts, Snapshot
+from engine.model.ids import execution_id, task_place
+from engine.model.record import Json, encode
+from engine.model.requests import RerunRequest, SkipRequest, StartWorkflowRequest
+from engine.rules.rendering import workflow_json
+from engine.services.port import Port, ask
+from engine.store.contract import Store
+from engine.tasks.restoring import restore
+from engine.tasks.snapshot import inline_snapshot
+from engine.tasks.view import View
+
+
+class Executions:
+    """The verbs, and reading one execution."""
+
+    def __init__(self, port: Port, store: Store, randomness: Callable[[int], bytes] = os.urandom) -> None:
+        self._port = port
+        self._store = store
+        self._randomness = randomness
+
+    # Start
+
+    def start(self, request: StartWorkflowRequest, by: str | None = None, *, isolated: bool = False) -> str:
+        """Start an execution; its workflow id."""
+        workflow_id = execution_id(self._port.core.clock.now(), self._randomness(10))
+        event = self.prepare(request, by, isolated=isolated)
+        started: str = ask(self._port, event, workflow_id=workflow_id)
+        return started
+
+    def prepare(self, request: StartWorkflowRequest, by: str | None, *, isolated: bool = False) -> Start:
+        """The event that starts what a request describes."""
+        if not request.name and request.workflow_def is None:
+            raise InvalidInput("name is empty: give the name of a registered workflow.")
+        if request.input is None and request.external_input_payload_storage_path is None:
+            raise InvalidInput(
+                "Input data is null: send an object in `input`, or leave the field out."
+            )
+        if not 0 <= request.priority <= 99:
+            raise InvalidInput(f"priority is {request.priority}: it must be from 0 to 99.")
+        found = self.snapshot_for(request)
+        given = dict(request.input or {})
+        for key, value in found.definition.input_template.items():
+            if given.get(key) is None:
+                given[key] = value
+        return Start(
+            definition=found.definition,
+            definition_hash=found.hash,
+            input=encode(given) if given else EMPTY,
+            correlation_id=request.correlation_id,
+            priority=request.priority,
+            task_to_domain=dict(request.task_to_domain or {}),
+            created_by=request.created_by or by,
+            idempotency_key=request.idempotency_key,
+            isolated=isolated,
+            input_path=request.external_input_payload_storage_path,
+            by=by,
+        )
+
+    def snapshot_for(self, request: StartWorkflowRequest) -> Snapshot:
+        """The definition a request names or brings, ready to run by."""
+        knowledge = self._port.core.knowledge
+        if request.workflow_def is not None:
+            facts = Facts(now=0, task_def=knowledge.task_def, definition=knowledge.definition)
+            return inline_snapshot(request.workflow_def.json_value(), facts)
+        found = knowledge.definition(request.name or "", request.version)
+        if found is None:
+            version = "null" if request.version is None else request.version
+            raise NotFound(f"No such workflow defined. name={request.name}, version={version}")
+        return found
+
+    # Read
+
+    def view(self, workflow_id: str, payloads: bool = True) -> View:
+        """An execution as it is committed. NotFound when there is none."""
+        key = self._store.key_of(workflow_id)
+        loaded = None if key is None else self._store.load(key, payloads)
+        if key is None or loaded is None:
+            raise NotFound(f"No such workflow found by id: {workflow_id}")
+        execution = restore(loaded.execution, loaded.runs)
+        facts = Facts(
+            now=self._port.core.clock.now(),
+            payload=lambda seq, side: self._store.payload(key, seq, side),
+        )
+        return View(execution, facts)
+
+    def get(self, workflow_id: str, tasks: bool = True) -> dict[str, Json]:
+        """An execution in Conductor's JSON."""
+        return workflow_json(self.view(workflow_id, payloads=tasks), tasks)
+
+    # Verbs
+
+    def _ask(self, workflow_id: str, event: Event) -> Any:
+        return ask(self._port, event, workflow_id=workflow_id, urgent=True)
+
+    def pause(self, workflow_id: str, by: str | None = None, why: str | None = None) -> None:
+        """Hold it."""
+        self._ask(workflow_id, Pause(by=by, why=why))
+
+    def resume(self, workflow_id: str, by: str | None = None, why: str | None = None) -> None:
+        """Let it go on."""
+        self._ask(workflow_id, Resume(by=by, why=why))
+
+    def terminate(
+        self,
+        workflow_id: str,
+        reason: str | None = None,
+        *,
+        trigger_failure_workflow: bool = False,
+        by: str | None = None,
+    ) -> None:
+        """End it as TERMINATED."""
+        event = Terminate(
+            reason=reason, trigger_failure_workflow=trigger_failure_workflow, by=by, why=reason
+        )
+        self._ask(workflow_id, event)
+
+    def retry(
+        self,
+        workflow_id: str,
+        *,
+        resume_subworkflow_tasks: bool = False,
+        by: str | None = None,
+        why: str | None = None,
+    ) -> None:
+        """Try again what failed."""
+        self._ask(workflow_id, Retry(resume_subworkflow_tasks=resume_subworkflow_tasks, by=by, why=why))
+
+    def restart(
+        self,
+        workflow_id: str,
+        *,
+        use_latest: bool = False,
+        by: str | None = None,
+        why: str | None = None,
+    ) -> None:
+        """Start it over."""
+        definition: WorkflowDef | None = None
+        content_hash = None
+        if use_latest:
+            name = self.view(workflow_id, payloads=False).execution.definition.name or ""
+            found = self._port.core.knowledge.definition(name, None)
+            if found is None:
+                raise NotFound(f"No such workflow defined. name={name}, version=null")
+            definition, content_hash = found.definition, found.hash
+        event = Restart(definition=definition, definition_hash=content_hash, by=by, why=why)
+        self._ask(workflow_id, event)
+
+    def rerun(
+        self,
+        workflow_id: str,
+        request: RerunRequest,
+        by: str | None = None,
+        why: str | None = None,
+    ) -> str:
+        """Run again from a task, which may be one of a sub-workflow; its own workflow id."""
+        target = request.re_run_from_task_id or None
+        owner = workflow_id
+        if target is not None:
+            owner = self._owner_of(workflow_id, target)
+        event = Rerun(
+            task_id=target,
+            task_input=request.task_input,
+            workflow_input=request.workflow_input,
+            correlation_id=request.correlation_id,
+            by=by,
+            why=why,
+        )
+        self._ask(owner, event)
+        return workflow_id
+
+    def _owner_of(self, workflow_id: str, task_id: str) -> str:
+        """The execution a task belongs to: the given one, or one of its descendants."""
+        place = task_place(task_id)
+        here = self.view(workflow_id, payloads=False).execution
+        loaded = None if place is None else self._store.load(place.execution)
+        if place is None or loaded is None or not any(
+            run.task_id == task_id for run in loaded.runs
+        ):
+            raise InvalidInput(f"Task {task_id} not found in workflow {workflow_id}")
+        found = loaded.execution
+        ancestor = found
+        while ancestor.id != here.id:
+            if ancestor.parent_id is None:
+                raise InvalidInput(f"Task {task_id} not found in workflow {workflow_id}")
+            ancestor = self.view(ancestor.parent_id, payloads=False).execution
+        if not here.status.terminal:
+            raise Conflict(f"Workflow: {here.id} is not in terminal state, unable to rerun.")
+        return found.id
+
+    def skip(self, workflow_id: str, ref: str, request: SkipRequest, by: str | None = None) -> None:
+        """Pass over a task that has not been reached."""
+        self._ask(
+            workflow_id,
+            Skip(ref=ref, input=request.task_input, output=request.task_output, by=by),
+        )
+
+    def set_variables(
+        self, workflow_id: str, variables: dict[str, Json], append_arrays: bool = False
+    ) -> None:
+        """Merge workflow variables."""
+        self._ask(workflow_id, SetVariables(variables=variables, append_arrays=append_arrays))
+
+    def post(self, workflow_id: str, message: dict[str, Json]) -> None:
+        """Put a message into the execution's mailbox."""
+        self._ask(workflow_id, Post(message=message))
+
+    def decide(self, workflow_id: str) -> None:
+        """Look again."""
+        self._ask(workflow_id, Decide())
+
+    def reset_callbacks(self, workflow_id: str) -> None:
+        """Waiting worker tasks become deliverable now."""
+        self._ask(workflow_id, ResetCallbacks())
+
+    def send(self, asked: Asked) -> Any:
+        """Send any event and wait."""
+        return self._port.wait(self._port.send(asked))

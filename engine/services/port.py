@@ -1,0 +1,118 @@
+"""Port: how a service asks the core. One for the core thread, one that takes turns by itself."""
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeout
+from typing import Any, Protocol
+
+from engine.core.inbox import Asked, Errand, Handed, Inbox, Wanted
+from engine.core.turn import Core
+from engine.model.errors import NotTaken
+from engine.model.events import Event
+
+PATIENCE_SECONDS = 30.0
+"""How long a caller waits for a turn before it is told to ask again."""
+
+
+class Port(Protocol):
+    """Asks the core for something."""
+
+    core: Core
+
+    def send(self, asked: Asked) -> "Future[Any]":
+        """Put an event in; the future is resolved after its commit."""
+        ...
+
+    def want(self, wanted: Wanted) -> "Future[list[Handed]]":
+        """Ask for work."""
+        ...
+
+    def errand(self, work: Callable[[Any], Any]) -> Any:
+        """Run cold work on the write connection and wait for its value."""
+        ...
+
+    def wait(self, reply: "Future[Any]") -> Any:
+        """The value of a reply, or its error."""
+        ...
+
+
+def ask(
+    port: Port,
+    event: Event,
+    *,
+    key: int | None = None,
+    workflow_id: str | None = None,
+    urgent: bool = False,
+) -> Any:
+    """Send an event and wait for what it came to."""
+    reply: Future[Any] = Future()
+    asked = Asked(event, key=key, workflow_id=workflow_id, reply=reply, urgent=urgent)
+    return port.wait(port.send(asked))
+
+
+class ThreadPort:
+    """Asks a core that runs in its own thread."""
+
+    def __init__(self, core: Core, inbox: Inbox) -> None:
+        self.core = core
+        self._inbox = inbox
+
+    def send(self, asked: Asked) -> "Future[Any]":
+        reply: Future[Any] = asked.reply or Future()
+        asked.reply = reply
+        self._inbox.put(asked)
+        return reply
+
+    def want(self, wanted: Wanted) -> "Future[list[Handed]]":
+        self._inbox.put(wanted)
+        return wanted.reply
+
+    def errand(self, work: Callable[[Any], Any]) -> Any:
+        errand = Errand(work)
+        self._inbox.put(errand)
+        return self.wait(errand.reply)
+
+    def wait(self, reply: "Future[Any]") -> Any:
+        try:
+            return reply.result(PATIENCE_SECONDS)
+        except FutureTimeout:
+            raise NotTaken(
+                f"The engine did not answer within {PATIENCE_SECONDS:.0f} seconds. "
+                "Whether the request was stored is unknown; look before sending it again."
+            ) from None
+
+
+class DirectPort:
+    """Takes turns in the caller's thread: for mock runs, tests and simulation."""
+
+    def __init__(self, core: Core) -> None:
+        self.core = core
+
+    def send(self, asked: Asked) -> "Future[Any]":
+        reply: Future[Any] = asked.reply or Future()
+        asked.reply = reply
+        self.core.turn([asked])
+        self.settle()
+        return reply
+
+    def want(self, wanted: Wanted) -> "Future[list[Handed]]":
+        self.core.turn([wanted])
+        self.settle()
+        if not wanted.reply.done():
+            wanted.reply.cancel()
+            wanted.reply = Future()
+            wanted.reply.set_result([])
+        return wanted.reply
+
+    def errand(self, work: Callable[[Any], Any]) -> Any:
+        errand = Errand(work)
+        self.core.turn([errand])
+        return self.wait(errand.reply)
+
+    def wait(self, reply: "Future[Any]") -> Any:
+        return reply.result(0)
+
+    def settle(self) -> None:
+        """Take turns until nothing is due at this moment."""
+        while items := self.core.due_items():
+            self.core.turn(items)
