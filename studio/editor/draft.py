@@ -9,9 +9,9 @@ from typing import Any
 from studio.editor import json_text
 from studio.editor.history import Difference, Splice, applied, difference, inverse
 from studio.editor.json_text import TextProblem
-from studio.editor.operations import Result, apply, same, scope_of
+from studio.editor.operations import Result, apply, scope_of
 from studio.editor.places import carried_over, read_place
-from studio.editor.tree import ImpossibleOperation, JsonObject, copied, task_at
+from studio.editor.tree import ImpossibleOperation, JsonObject, all_refs, copied, same, task_at
 
 # How many revisions back an operation may have been aimed at; a browser is one or two behind.
 _TRAIL = 64
@@ -198,7 +198,8 @@ class Draft:
             step = self.undo() if word == "undo" else self.redo()
             if step is None:
                 raise ImpossibleOperation(f"There is nothing to {word}.")
-            return replace(taken, applied=taken.applied + 1, select=step.select)
+            known = step.select in all_refs(self.definition)
+            return replace(taken, applied=taken.applied + 1, select=step.select if known else None)
         result = self.apply(self._aimed_at_now(op))
         return replace(
             taken,

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from studio.editor.operations import same
-from studio.editor.tree import JsonObject, Path, copied
+from studio.editor.tree import JsonObject, Path, copied, same
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from studio.editor.tree import (
     Path,
     all_refs,
     copied,
+    same,
     spots,
 )
 
@@ -130,14 +131,3 @@ def _notes_about_gone(before: JsonObject, definition: JsonObject) -> list[str]:
                 f"`{spot.called}` still waits for {', '.join(lost)}, which will never come."
             )
     return notes
-
-
-def same(left: Any, right: Any) -> bool:
-    """Equal as JSON text: true is not 1, and the order of keys counts."""
-    if type(left) is not type(right):
-        return False
-    if isinstance(left, dict):
-        return list(left) == list(right) and all(same(left[key], right[key]) for key in left)
-    if isinstance(left, list):
-        return len(left) == len(right) and all(map(same, left, right))
-    return bool(left == right)

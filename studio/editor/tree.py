@@ -72,6 +72,17 @@ def copied(value: Any) -> Any:
     return value
 
 
+def same(left: Any, right: Any) -> bool:
+    """Equal as JSON text: true is not 1, and the order of keys counts."""
+    if type(left) is not type(right):
+        return False
+    if isinstance(left, dict):
+        return list(left) == list(right) and all(same(left[key], right[key]) for key in left)
+    if isinstance(left, list):
+        return len(left) == len(right) and all(map(same, left, right))
+    return bool(left == right)
+
+
 def branches_of(task: JsonObject, path: Path = ()) -> Iterator[Branch]:
     """The inner lists of a task in the order in which they are drawn."""
     cases = task.get("decisionCases")

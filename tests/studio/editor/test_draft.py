@@ -119,6 +119,12 @@ def test_undo_redo_and_open_come_through_the_outbox_too() -> None:
     assert [refusal.message for refusal in taken.refusals] == ["There is nothing to undo."]
 
 
+def test_after_an_undo_nothing_is_selected_that_is_no_longer_there() -> None:
+    draft = Draft.of(a_definition())
+    assert draft.take([sent(1, insert("a")), sent(2, {"op": "undo"})]).select is None
+    assert draft.take([sent(3, {"op": "redo"})]).select == "a"
+
+
 def test_a_burst_aimed_at_one_picture_lands_where_it_was_aimed() -> None:
     fork = a_fork("split", [a_task("x")], [a_task("y")], join="meet")
     draft = Draft.of(a_definition(a_task("a"), *fork, a_switch("route", late=[])))

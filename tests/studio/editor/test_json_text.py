@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 
 from studio.editor.json_text import read, written
-from studio.editor.operations import same
-from studio.editor.tree import JsonObject
+from studio.editor.tree import JsonObject, same
 from tests.studio.editor.definitions import definitions
 
 

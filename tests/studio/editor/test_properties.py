@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from studio.editor.draft import Draft
 from studio.editor.history import applied, difference, inverse
 from studio.editor.joins import FORKS, branch_ends, joined_on, watch
-from studio.editor.operations import OPERATIONS, ImpossibleOperation, Result, apply, same
-from studio.editor.tree import JsonObject, all_refs, copied, refs_in, spots, type_of
+from studio.editor.operations import OPERATIONS, ImpossibleOperation, Result, apply
+from studio.editor.tree import JsonObject, all_refs, copied, refs_in, same, spots, type_of
 from studio.graph.layout import place as lay_out
 from tests.studio.editor.definitions import definitions, operations
 
