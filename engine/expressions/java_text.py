@@ -1,6 +1,7 @@
 """How Conductor writes a value inside a text: as Java prints it. SWITCH keys and texts around
 placeholders depend on every blank of it."""
 
+import json
 import math
 import re
 
@@ -22,9 +23,16 @@ def java_text(value: Json) -> str:
     if isinstance(value, float):
         return java_double(value)
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{key}={java_text(v)}" for key, v in value.items()) + "}"
+        # Loops, not generators: a level of nesting costs one frame, so deep data has room.
+        members = []
+        for key, member in value.items():
+            members.append(f"{key}={java_text(member)}")
+        return "{" + ", ".join(members) + "}"
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(java_text(v) for v in value) + "]"
+        members = []
+        for member in value:
+            members.append(java_text(member))
+        return "[" + ", ".join(members) + "]"
     return str(value)
 
 
@@ -67,7 +75,12 @@ _WEB_UNSAFE = re.compile("[/\x7f-\x9f\u2000-\u20ff]")
 
 def json_list_text(values: list[Json]) -> str:
     """The list of an indefinite path inside a text: compact JSON, slashes escaped."""
-    return _WEB_UNSAFE.sub(_escape, orjson.dumps(values).decode())
+    try:
+        text = orjson.dumps(values).decode()
+    except TypeError:
+        # orjson refuses more than 254 levels and integers beyond 64 bits.
+        text = json.dumps(values, separators=(",", ":"), ensure_ascii=False)
+    return _WEB_UNSAFE.sub(_escape, text)
 
 
 def _escape(match: re.Match[str]) -> str:

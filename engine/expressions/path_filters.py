@@ -13,7 +13,7 @@ from engine.model.record import Json
 Test = Callable[[Json, Reading], bool]
 Operand = Callable[[Json, Reading], Json]
 ABSENT = object()
-PATTERN_WORK_ALLOWED = 10_000_000
+PATTERN_WORK_A_VISIT = 500
 
 
 class FilterPath(Protocol):
@@ -89,25 +89,15 @@ def _is_empty(left: Json, right: Json) -> bool:
     return isinstance(left, str | list | dict) and (len(left) == 0) is right
 
 
-def _matches(left: Json, right: Json) -> bool:
-    if isinstance(right, re.Pattern):
+def _matches(left: Json, right: Json, reading: Reading) -> bool:
+    if isinstance(right, Pattern):
         text, pattern = left, right
-    elif isinstance(left, re.Pattern):
+    elif isinstance(left, Pattern):
         text, pattern = right, left
     else:
         return False
-    return any(_match(pattern, t) for t in (text if isinstance(text, list) else [text]))
-
-
-def _match(pattern: re.Pattern[str], value: Json) -> bool:
-    text = java_text(value) if isinstance(value, str | bool) or is_number(value) else ""
-    repeats = len(re.findall(r"[*+{]", pattern.pattern))
-    if len(text) ** max(1, repeats) > PATTERN_WORK_ALLOWED:
-        raise PathTooCostly(
-            f"the pattern /{pattern.pattern}/ may take too long on a text of {len(text)} "
-            "characters; use INLINE, which runs outside the engine"
-        )
-    return pattern.fullmatch(text) is not None
+    texts = text if isinstance(text, list) else [text]
+    return any(pattern.matches(one, reading) for one in texts)
 
 
 OPERATORS: dict[str, Callable[[Json, Json], bool]] = {
@@ -119,7 +109,6 @@ OPERATORS: dict[str, Callable[[Json, Json], bool]] = {
     "<=": _ordered(lambda a, b: bool(a <= b)),
     ">": _ordered(lambda a, b: bool(a > b)),
     ">=": _ordered(lambda a, b: bool(a >= b)),
-    "=~": _matches,
     "IN": _among,
     "NIN": lambda left, right: not _among(left, right),
     "CONTAINS": _contains,
@@ -132,23 +121,57 @@ OPERATORS: dict[str, Callable[[Json, Json], bool]] = {
 }
 
 
-def pattern_of(text: str, flags: str) -> re.Pattern[str]:
-    """Refused are repeats within repeats, alternatives within repeats and references back: on the
-    wrong text they would run for ever."""
-    if re.search(r"\([^()]*[*+{|][^()]*\)\)*[*+{]", text) or re.search(
-        r"\\[1-9]|\(\?<?[=!P]", text
-    ):
-        raise InvalidFilter(
-            f"the pattern /{text}/ may run without end; repeat no group that repeats"
-        )
-    known = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL, "x": re.VERBOSE}
-    value = re.NOFLAG
-    for flag in flags:
-        value |= known.get(flag, re.NOFLAG)
-    try:
-        return re.compile(text, value)
-    except re.error as error:
-        raise InvalidFilter(f"the pattern /{text}/ is not valid: {error}") from error
+# -- patterns ------------------------------------------------------------------------
+
+_FLAGS = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL, "x": re.VERBOSE}
+_UNIT = re.compile(r"\\.|\[\^?\]?(?:[^\]\\]|\\.)*\]|\(\?[a-zA-Z-]*:|.", re.DOTALL)
+
+
+class Pattern:
+    """`/…/i`, matched against a whole text; its work is counted before it is done."""
+
+    def __init__(self, text: str, flags: str) -> None:
+        self._text = text
+        self._repeats, self._options = _branching(text)
+        try:
+            known = sum(_FLAGS.get(flag, re.NOFLAG) for flag in set(flags))
+            self._compiled = re.compile(text, known)
+        except (re.error, OverflowError, RecursionError) as error:
+            raise InvalidFilter(f"the pattern /{text}/ is not valid: {error}") from error
+
+    def matches(self, value: Json, reading: Reading) -> bool:
+        text = java_text(value) if isinstance(value, str | bool) or is_number(value) else ""
+        work = max(1, len(text)) ** max(1, self._repeats) * 2**self._options
+        if work // PATTERN_WORK_A_VISIT > reading.visits_left:
+            raise PathTooCostly(
+                f"the pattern /{self._text}/ may take too long on a text of {len(text)} "
+                "characters; use INLINE, which runs outside the engine"
+            )
+        reading.count(1 + work // PATTERN_WORK_A_VISIT)
+        return self._compiled.fullmatch(text) is not None
+
+
+def _branching(pattern: str) -> tuple[int, int]:
+    """How many open repeats and how many options a pattern has. Repeating a group that branches
+    itself, looking around and referring back are refused: on the wrong text they run for ever."""
+    repeats = options = 0
+    branching = [False]
+    units = _UNIT.findall(pattern)
+    for unit, following in zip(units, [*units[1:], ""], strict=True):
+        if re.fullmatch(r"\\[1-9]", unit) or (unit == "(" and following == "?"):
+            raise InvalidFilter(f"the pattern /{pattern}/ looks around or back, which is refused")
+        if unit.startswith("("):
+            branching.append(False)
+        elif unit == ")" and len(branching) > 1:
+            branched = branching.pop()
+            if branched and following in ("*", "+", "{"):
+                raise InvalidFilter(f"the pattern /{pattern}/ repeats a group that branches itself")
+            branching[-1] = branching[-1] or branched
+        elif unit in ("*", "+", "{", "?", "|"):
+            branching[-1] = True
+            repeats += unit in ("*", "+", "{")
+            options += unit in ("?", "|")
+    return repeats, options
 
 
 # -- reading the text --------------------------------------------------------------
@@ -226,14 +249,17 @@ class FilterReader:
         left = self._literal() if path is None else path.value
         before = self._at
         found = _OPERATOR.match(self._text, self._at)
-        operator = OPERATORS.get(found[1].upper()) if found else None
-        if found is None or operator is None:
+        word = found[1].upper() if found else ""
+        if found is None or (word not in OPERATORS and word != "=~"):
             self._at = before
             if path is None:
                 raise InvalidFilter("a value alone is no test")
             return path.exists
         self._at = found.end()
         right = self._path().value if self._next() in ("@", "$") else self._literal()
+        if word == "=~":
+            return lambda v, r: _matches(left(v, r), right(v, r), r)
+        operator = OPERATORS[word]
         return lambda v, r: operator(left(v, r), right(v, r))
 
     def _path(self) -> FilterPath:
@@ -267,7 +293,7 @@ class FilterReader:
             return int(piece["number"]) if whole else float(piece["number"])
         if piece["word"] is not None:
             return _WORDS[piece["word"]]
-        return pattern_of(piece["pattern"], piece["flags"])
+        return Pattern(piece["pattern"], piece["flags"])
 
     def _list(self) -> list[Json]:
         values: list[Json] = []
@@ -282,10 +308,10 @@ def closing(text: str, start: int) -> int:
     """Where the bracket that opens at `start` closes, passing over quoted text and patterns."""
     pairs = {"[": "]", "(": ")"}
     opened, closed = text[start], pairs[text[start]]
-    depth, at = 0, start
+    depth, at, before = 0, start, ""
     while at < len(text):
         character = text[at]
-        if character in "'\"" or (character == "/" and text[:at].rstrip().endswith("~")):
+        if character in "'\"" or (character == "/" and before == "~"):
             at = _end_of_quote(text, at)
         elif character == opened:
             depth += 1
@@ -293,6 +319,7 @@ def closing(text: str, start: int) -> int:
             depth -= 1
             if depth == 0:
                 return at
+        before = before if character.isspace() else character
         at += 1
     raise InvalidFilter(f"the bracket at {text[start : start + 20]!r} is not closed")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from engine.expressions.roots import Root
 from engine.model.record import Json
 
-VISITS_ALLOWED = 2_000_000
+VISITS_ALLOWED = 500_000
 
 
 class PathTooCostly(ValueError):
@@ -104,15 +104,15 @@ def collect(value: Json, reading: Reading) -> None:
 
 def chain(steps: tuple[Step, ...]) -> Visit:
     """The steps as one function that starts at a value and collects what the last step finds."""
-    visit: Visit = collect
+    visits: list[Visit] = [collect]
     for position in range(len(steps) - 1, -1, -1):
         step, is_last = steps[position], position == len(steps) - 1
         if isinstance(step, Scan):
-            after = chain(steps[position + 2 :])
-            visit = _scan(steps[position + 1], visit, after, position + 2 == len(steps))
+            scanned, ends = steps[position + 1], position + 2 == len(steps)
+            visits.append(_scan(scanned, visits[-1], visits[-2], ends))
         else:
-            visit = _one(step, visit, is_last)
-    return visit
+            visits.append(_one(step, visits[-1], is_last))
+    return visits[-1]
 
 
 def _one(step: Step, then: Visit, is_last: bool) -> Visit:

@@ -37,6 +37,8 @@ from engine.model.record import Json
 __all__ = ["InvalidPath", "Path", "PathTooCostly", "compile_path", "read_path"]
 
 LONGEST_PATH = 64 * 1024
+LONGEST_KEPT = 1024
+MOST_STEPS = 200
 
 
 class InvalidPath(ValueError):
@@ -54,15 +56,16 @@ class Path:
     read: Callable[[Root], Json]
 
 
-@lru_cache(maxsize=8192)
 def compile_path(text: str) -> Path:
     """`workflow.input.a[0]`, with or without `$.` in front; raises InvalidPath."""
+    return _kept(text) if len(text) <= LONGEST_KEPT else _compile(text)
+
+
+def _compile(text: str) -> Path:
     if len(text) > LONGEST_PATH:
         raise InvalidPath(f"a path may have {LONGEST_PATH} characters, this one has {len(text)}")
     try:
-        reader = _PathReader(
-            text if text.lstrip(" ")[:1] in ("$", "@") and text[0] != " " else "$." + text
-        )
+        reader = _PathReader(text if text.startswith(("$", "@")) else "$." + text)
         steps = reader.read()
     except InvalidFilter as error:
         raise InvalidPath(f"{text!r} is not a valid path: {error}") from error
@@ -77,6 +80,9 @@ def compile_path(text: str) -> Path:
         reads_all or reader.reads_all,
         _simple(steps) or _general(steps, definite),
     )
+
+
+_kept = lru_cache(maxsize=8192)(_compile)
 
 
 def read_path(value: Json, text: str) -> Json:
@@ -236,6 +242,7 @@ class _InnerPath:
 
 _QUOTED = re.compile(r"""\s*('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\s*(,|\])""", re.S)
 _WILDCARD = re.compile(r"\[\s*\*\s*\]")
+_CLOSING = re.compile(r"\s*\]")
 _FILTER = re.compile(r"\[\s*\?\s*\(")
 _NUMBERS = re.compile(r"-?\d+(?:\s*,\s*-?\d+)*")
 _SLICE = re.compile(r"(-?\d+)?:(-?\d+)?(?::.*)?")
@@ -258,6 +265,8 @@ class _PathReader:
             raise InvalidPath(f"a path must not end with a dot: {text!r}")
         while self._at < len(text):
             self._step()
+            if len(self._steps) > MOST_STEPS:
+                raise InvalidPath(f"a path may have {MOST_STEPS} steps, {text[:80]!r} has more")
         if self._steps and isinstance(self._steps[-1], Scan):
             raise InvalidPath(f"nothing follows '..' in {text!r}")
         return tuple(self._steps)
@@ -336,12 +345,12 @@ class _PathReader:
             self._at = found.end()
         elif found := _FILTER.match(self._text, self._at):
             end = closing(self._text, found.end() - 1)
-            after = end + 1 + len(self._text[end + 1 :]) - len(self._text[end + 1 :].lstrip())
-            if self._text[after : after + 1] != "]":
+            after = _CLOSING.match(self._text, end + 1)
+            if after is None:
                 raise InvalidPath(f"expected ']' after the filter in {self._text!r}")
             test = FilterReader(self._text[found.end() : end], self._inner).read()
             self._steps.append(Filter(test))
-            self._at = after + 1
+            self._at = after.end()
         else:
             self._numbers()
 

@@ -26,14 +26,19 @@ def fill_secrets(value: Json, lookup: Lookup) -> Json:
     """The value with its secrets in place; the very same object when it names none."""
     if isinstance(value, str):
         return _fill_text(value, lookup) if SECRETS in value else value
-    if isinstance(value, dict):
-        filled = {key: fill_secrets(member, lookup) for key, member in value.items()}
-        return filled if any(filled[key] is not value[key] for key in value) else value
-    if isinstance(value, list):
-        members = [fill_secrets(member, lookup) for member in value]
-        changed = any(new is not old for new, old in zip(members, value, strict=True))
-        return members if changed else value
+    if isinstance(value, dict | list):
+        return _fill_members(value, lookup)
     return value
+
+
+def _fill_members(value: Json, lookup: Lookup) -> Json:
+    filled = None
+    for key, member in list(value.items() if isinstance(value, dict) else enumerate(value)):
+        new = fill_secrets(member, lookup)
+        if new is not member:
+            filled = value.copy() if filled is None else filled
+            filled[key] = new
+    return value if filled is None else filled
 
 
 def secret_names(value: Json) -> frozenset[str]:

@@ -2,12 +2,14 @@
 values that expressions name; a template without expressions costs nothing. Secrets are not resolved
 here but at the hand-over (secrets.py), so that they never reach the store."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 from engine.expressions.java_text import java_text, json_list_text
-from engine.expressions.paths import InvalidPath, compile_path
+from engine.expressions.paths import InvalidPath, Path, compile_path
 from engine.expressions.roots import ENVIRONMENT, MISSING, SYSTEM_NAMES, MappingRoot, Root
 from engine.expressions.secrets import SECRETS, read_json_text
 from engine.model.record import Json
@@ -15,6 +17,11 @@ from engine.model.record import Json
 _ENVIRONMENT_PATH = ENVIRONMENT + "."
 _NOTHING: frozenset[str] = frozenset()
 _EMPTY = MappingRoot({})
+_BRACE = re.compile("[{}]")
+
+DEEPEST_VALUE = 250
+DEEPEST_EXPRESSION = 16
+LONGEST_KEPT = 1024
 
 Fill = Callable[[Root], Json]
 
@@ -35,15 +42,13 @@ class Template:
     fill: Fill
 
 
+class TemplateTooDeep(ValueError):
+    """The template nests more than anybody can read."""
+
+
 def compile_template(value: Json) -> Template:
     """Any JSON: texts are scanned, maps and lists walked, keys and other values left as they are."""
-    if isinstance(value, str):
-        return _compile_text(value)
-    if isinstance(value, dict):
-        return _compile_map(value)
-    if isinstance(value, list):
-        return _compile_list(value)
-    return _constant(value, value)
+    return _compile(value, 0)
 
 
 def fill_inputs(parameters: Template, defaults: Mapping[str, Json], root: Root) -> dict[str, Json]:
@@ -85,15 +90,32 @@ def _joined(source: Json, parts: list[Template], fill: Fill) -> Template:
     return Template(source, False, reads, any(part.dynamic for part in parts), fill)
 
 
-def _compile_map(source: dict[str, Json]) -> Template:
-    parts = {key: compile_template(value) for key, value in source.items()}
-    constants = {key: part.fill(_EMPTY) if part.constant else None for key, part in parts.items()}
+def _compile(value: Json, depth: int) -> Template:
+    if depth > DEEPEST_VALUE:
+        raise TemplateTooDeep(f"a template may have {DEEPEST_VALUE} levels, this one has more")
+    if isinstance(value, str):
+        if "${" not in value:
+            return _constant(value, value)
+        return _kept_text(value) if len(value) <= LONGEST_KEPT else _compile_text(value)
+    if not isinstance(value, dict | list):
+        return _constant(value, value)
+    parts: dict[Any, Template] = {}
+    for key, member in value.items() if isinstance(value, dict) else enumerate(value):
+        parts[key] = _compile(member, depth + 1)
+    return _container(value, parts)
+
+
+def _container(source: Json, parts: dict[Any, Template]) -> Template:
+    """A map or a list: filling copies it and puts the filled parts in their places."""
+    resting = source.copy()
+    for key, part in parts.items():
+        resting[key] = part.fill(_EMPTY) if part.constant else None
     moving = [(key, part.fill) for key, part in parts.items() if not part.constant]
     if not moving:
-        return _constant(source, source if constants == source else constants)
+        return _constant(source, source if resting == source else resting)
 
     def fill(root: Root) -> Json:
-        result = constants.copy()
+        result = resting.copy()
         for key, part in moving:
             result[key] = part(root)
         return result
@@ -101,26 +123,16 @@ def _compile_map(source: dict[str, Json]) -> Template:
     return _joined(source, list(parts.values()), fill)
 
 
-def _compile_list(source: list[Json]) -> Template:
-    parts = [compile_template(value) for value in source]
-    if all(part.constant for part in parts):
-        value = [part.fill(_EMPTY) for part in parts]
-        return _constant(source, source if value == source else value)
-    fills = [part.fill for part in parts]
-    return _joined(source, parts, lambda root: [part(root) for part in fills])
-
-
-@lru_cache(maxsize=8192)
 def _compile_text(text: str) -> Template:
-    if "${" not in text:
-        return _constant(text, text)
     spans = list(_placeholders(text))
     if not spans:
         return _constant(text, _unescaped(text))
     if spans == [(0, len(text))]:
-        whole = _compile_expression(text[2:-1])
-        return Template(text, whole.constant, whole.reads, whole.dynamic, whole.fill)
-    return _compile_mixture(text, spans)
+        return replace(_compile_expression(text[2:-1], False, 1), source=text)
+    return _compile_mixture(text, spans, 1)
+
+
+_kept_text = lru_cache(maxsize=8192)(_compile_text)
 
 
 def _placeholders(text: str) -> Iterator[tuple[int, int]]:
@@ -131,14 +143,14 @@ def _placeholders(text: str) -> Iterator[tuple[int, int]]:
         if start > 0 and text[start - 1] == "$":
             at = start + 1
             continue
-        depth, at = 0, start + 1
-        while at < len(text):
-            depth += {"{": 1, "}": -1}.get(text[at], 0)
-            at += 1
+        depth = 0
+        for brace in _BRACE.finditer(text, start + 1):
+            depth += 1 if brace[0] == "{" else -1
             if depth == 0:
                 break
-        else:
+        if depth != 0:
             return
+        at = brace.end()
         yield start, at
 
 
@@ -146,14 +158,14 @@ def _unescaped(text: str) -> str:
     return text.replace("$${", "${")
 
 
-def _compile_mixture(text: str, spans: list[tuple[int, int]]) -> Template:
+def _compile_mixture(text: str, spans: list[tuple[int, int]], depth: int) -> Template:
     """Text around expressions, or several of them: always a text."""
     parts: list[Template] = []
     at = 0
     for start, end in spans:
         if start > at:
             parts.append(_constant(text[at:start], text[at:start]))
-        parts.append(_compile_expression(text[start + 2 : end - 1], as_text=True))
+        parts.append(_compile_expression(text[start + 2 : end - 1], True, depth))
         at = end
     if at < len(text):
         parts.append(_constant(text[at:], text[at:]))
@@ -163,18 +175,19 @@ def _compile_mixture(text: str, spans: list[tuple[int, int]]) -> Template:
     return _joined(text, parts, lambda root: _unescaped("".join([fill(root) for fill in fills])))
 
 
-def _compile_expression(inner: str, as_text: bool = False) -> Template:
+def _compile_expression(inner: str, as_text: bool, depth: int) -> Template:
     """What stands between `${` and `}`; expressions within it are filled first, as text."""
-    if "${" not in inner:
-        return _expression(inner, as_text)
+    if depth > DEEPEST_EXPRESSION:
+        raise TemplateTooDeep(
+            f"expressions may stand {DEEPEST_EXPRESSION} deep within each other, these go deeper"
+        )
     spans = list(_placeholders(inner))
     if not spans:
         return _expression(_unescaped(inner), as_text)
-    text = _compile_mixture(inner, spans)
+    text = _compile_mixture(inner, spans, depth + 1)
     if text.constant:
         return _expression(text.fill(_EMPTY), as_text)
-    first = inner[: spans[0][0]]
-    reads = text.reads | _certain_read(first)
+    reads = text.reads | _certain_read(inner[: spans[0][0]])
     return Template(
         inner, False, reads, True, lambda root: _expression(text.fill(root), as_text).fill(root)
     )
@@ -188,13 +201,11 @@ def _certain_read(beginning: str) -> frozenset[str]:
     )
 
 
-@lru_cache(maxsize=8192)
 def _expression(inner: str, as_text: bool) -> Template:
     if not inner.strip():
         return _constant(inner, "")
     if inner.startswith(SECRETS):
-        literal = "${" + inner + "}"
-        return _constant(inner, literal)
+        return _constant(inner, "${" + inner + "}")
     if inner.startswith(_ENVIRONMENT_PATH):
         return _environment(inner, as_text)
     if inner in SYSTEM_NAMES:
@@ -203,29 +214,15 @@ def _expression(inner: str, as_text: bool) -> Template:
         path = compile_path(inner)
     except InvalidPath:
         return _constant(inner, "null" if as_text else None)
-    fill = path.read
-    if as_text:
-        fill = _text_of(path.read, path.definite)
-    return Template(inner, False, path.reads, path.reads_all, _bare(inner, as_text) or fill)
+    fill = _text_of(path) if as_text else path.read
+    return Template(inner, False, path.reads, path.reads_all, fill)
 
 
-def _text_of(read: Fill, definite: bool) -> Fill:
-    if definite:
+def _text_of(path: Path) -> Fill:
+    read = path.read
+    if path.definite:
         return lambda root: java_text(read(root))
     return lambda root: json_list_text(read(root))
-
-
-def _bare(inner: str, as_text: bool) -> Fill | None:
-    """A single name may be a process variable as well; whatever the root gives is its value."""
-    if not inner.replace("_", "").isalnum():
-        return None
-
-    def fill(root: Root) -> Json:
-        value = root.get(inner)
-        value = None if value is MISSING else value
-        return java_text(value) if as_text else value
-
-    return fill
 
 
 def _system_name(name: str) -> Template:
@@ -235,7 +232,7 @@ def _system_name(name: str) -> Template:
         value = root.get(name)
         return "${" + name + "}" if value is MISSING or value is None else java_text(value)
 
-    return Template(name, False, frozenset((name,)), False, fill)
+    return Template(name, False, _NOTHING, False, fill)
 
 
 def _environment(inner: str, as_text: bool) -> Template:
@@ -247,4 +244,4 @@ def _environment(inner: str, as_text: bool) -> Template:
         value = read_json_text(value, path) if path else value
         return java_text(value) if as_text else value
 
-    return Template(inner, False, frozenset((ENVIRONMENT,)), False, fill)
+    return Template(inner, False, _NOTHING, False, fill)

@@ -30,7 +30,8 @@ from engine.workers.script_limits import (
 )
 
 PRELUDE = Path(__file__).with_name("prelude.js").read_text(encoding="utf-8")
-DEPTH_LIMIT = 500
+# orjson writes 254 levels, of which the answer around a result takes some.
+DEPTH_LIMIT = 250
 LOG_CHARACTERS = 64 * 1024
 STACK_BYTES = 2 * 1024 * 1024
 PYTHON_REFUSED = "Python scripts are not allowed here; an operator can allow them in the settings"

@@ -144,14 +144,14 @@ def test_a_definite_path_gives_a_value_and_an_indefinite_one_a_list() -> None:
 
 
 def test_a_read_that_would_visit_too_much_is_stopped_with_a_reason() -> None:
-    wide = [[0] * 2000] * 2000
+    wide = [[0] * 1000] * 1000
     assert len(wide) * len(wide[0]) > VISITS_ALLOWED
     with pytest.raises(PathTooCostly, match="JSON_JQ_TRANSFORM"):
         read("a..x", a=wide)
 
 
 def test_a_filter_within_a_filter_counts_on_the_same_allowance() -> None:
-    rows = [{"l": list(range(2000))}] * 2000
+    rows = [{"l": list(range(1000))}] * 1000
     with pytest.raises(PathTooCostly):
         read("rows[?(@.l[*] size 1)]", rows=rows)
 
@@ -163,10 +163,64 @@ def test_deep_data_is_scanned_without_recursion() -> None:
     assert read("a..x", a=deep) == [1]
 
 
-@pytest.mark.parametrize("pattern", ["(a+)+", "(a|a)*", "(a*)*b", "((a+))+", r"(a)\1", "(?=a)a"])
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "(a+)+",
+        "(a|a)*",
+        "(a*)*b",
+        "((a+))+",
+        "((a*)a)*",
+        "(?:a?){30}a{30}",
+        "(a{1,9})*",
+        r"(a)\1",
+        "(?=a)a",
+        "(?<!a)a",
+        "(",
+        "a" + "{99999999999}",
+    ],
+)
 def test_a_pattern_that_may_run_for_ever_is_refused(pattern: str) -> None:
     with pytest.raises(InvalidPath, match="pattern"):
         compile_path(f"a[?(@.t =~ /{pattern}/)]")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        (r"(?:ab)+", "abab"),
+        (r"\\d{4}-\\d{2}", "2031-01"),
+        (r"[*+(]{2}", "*("),
+        (r"(a|b)c", "bc"),
+        (r".*foo.*", "a foo b"),
+        (r"\\(a+\\)", "(aa)"),
+    ],
+)
+def test_ordinary_patterns_match(pattern: str, text: str) -> None:
+    assert read(f"a[?(@ =~ /{pattern}/)]".replace("\\\\", "\\"), a=[text, "other"]) == [text]
+
+
+def test_many_options_on_one_text_are_stopped_with_a_reason() -> None:
+    with pytest.raises(PathTooCostly, match="INLINE"):
+        read("a[?(@ =~ /" + "x?" * 40 + "x" * 40 + "/)]", a=["x" * 40])
+
+
+def test_a_path_of_too_many_steps_is_refused() -> None:
+    with pytest.raises(InvalidPath, match="200 steps"):
+        compile_path("a" + "[*]" * 300)
+
+
+def test_many_scans_in_a_row_are_compiled_at_once() -> None:
+    assert read("a" + "..b" * 90, a={"b": {"b": 1}}) == []
+    assert read("a..b..b", a={"b": {"b": 1}}) == [1]
+
+
+def test_scans_that_multiply_are_stopped() -> None:
+    deep: Any = {}
+    for _ in range(60):
+        deep = {"b": deep, "c": 1}
+    with pytest.raises(PathTooCostly):
+        read("a..*..*..*..*..*", a=deep)
 
 
 def test_a_pattern_over_a_text_too_long_for_it_is_stopped_with_a_reason() -> None:

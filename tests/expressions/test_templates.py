@@ -6,7 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.expressions.roots import ENVIRONMENT, MISSING, MappingRoot
-from engine.expressions.templates import compile_template, fill_inputs, with_input_template
+from engine.expressions.templates import (
+    DEEPEST_EXPRESSION,
+    DEEPEST_VALUE,
+    TemplateTooDeep,
+    compile_template,
+    fill_inputs,
+    with_input_template,
+)
 from tests.vectors import by_id, document, exact, rows
 
 
@@ -173,6 +180,45 @@ def test_filled_values_are_never_resolved_again() -> None:
     assert compile_template("<${t.output.evil}>").fill(root) == (
         "<${workflow.secrets.KEY} ${t.output.evil}>"
     )
+
+
+def test_system_names_and_the_environment_are_no_roots_to_read() -> None:
+    template = compile_template("${CPEWF_TASK_ID} ${workflow.env.STAGE}")
+    assert template.reads == frozenset() and not template.dynamic and not template.constant
+
+
+def nested(levels: int, innermost: Any) -> Any:
+    for level in range(levels):
+        innermost = [innermost] if level % 2 else {"k": innermost}
+    return innermost
+
+
+def test_a_value_nested_as_deep_as_allowed_is_filled() -> None:
+    template = compile_template(nested(DEEPEST_VALUE, "${workflow.input.n}"))
+    assert template.fill(a_root()) == nested(DEEPEST_VALUE, 7)
+
+
+def test_a_value_nested_deeper_is_refused_with_the_limit() -> None:
+    with pytest.raises(TemplateTooDeep, match="250 levels"):
+        compile_template(nested(DEEPEST_VALUE + 1, "x"))
+
+
+def test_expressions_nested_too_deep_are_refused_with_the_limit() -> None:
+    with pytest.raises(TemplateTooDeep, match="16 deep"):
+        compile_template("${" * (DEEPEST_EXPRESSION + 1) + "x" + "}" * (DEEPEST_EXPRESSION + 1))
+
+
+def test_deep_data_can_be_written_into_a_text() -> None:
+    deep = nested(500, 1)
+    text = compile_template("x=${t.output}").fill(MappingRoot({"t": {"output": deep}}))
+    assert text.count("[") == 250 and text.count("{k=") == 250
+    listed = compile_template("x=${t.output[*]}").fill(MappingRoot({"t": {"output": [deep]}}))
+    assert listed.count("[") == 251
+
+
+def test_a_long_text_is_filled_like_a_short_one() -> None:
+    long = "x" * 50_000 + "${workflow.input.n}" + "{" * 50_000
+    assert compile_template(long).fill(a_root()) == "x" * 50_000 + "7" + "{" * 50_000
 
 
 def test_the_missing_root_is_not_a_value() -> None:
