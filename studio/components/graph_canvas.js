@@ -57,7 +57,7 @@ class Canvas {
     this.nodes = new Map();
     this.edges = new Map();
     this.drawn = new Map();
-    this.state = { kind: "", nodes: {}, edges: {}, counts: {}, unplaced: [], problems: {} };
+    this.state = { kind: "", nodes: {}, edges: {}, counts: {}, unplaced: [], problems: {}, notes: {} };
     this.asTable = false;
     this.build();
     this.listenToPointer();
@@ -202,9 +202,15 @@ class Canvas {
     return note ?? (bar ? typeOf(node.type).word.toLowerCase() : typeOf(node.type).word);
   }
 
+  statusWord(state) {
+    if (state.change) return MARKS.changes[state.change].word;
+    if (state.status) return this.state.kind === "coverage" ? "Tested" : markOf(state.status).word;
+    return state.away ? state.away[0].toUpperCase() + state.away.slice(1) : "";
+  }
+
   words(node) {
     const state = this.stateOf(node), problems = (this.state.problems[node.id] || []).map(([, text]) => text);
-    const status = state.change || (state.status ? markOf(state.status).word : state.away);
+    const status = this.statusWord(state);
     return [titleOf(node), this.noteOf(node), status, state.badge, state.reason, ...problems].filter(Boolean).join(", ");
   }
 
@@ -228,7 +234,7 @@ class Canvas {
       : problem ? statusMark(problem, "") : state.status ? statusMark(state.status, "") : html("span", { class: "dot" }, "•");
     const name = html("button", { type: "button", class: "name", "aria-pressed": String(on), "data-id": id, title: this.words(node) }, text);
     name.addEventListener("click", () => this.select(id));
-    const word = change ? change.word : state.status ? markOf(state.status).word : state.away || "";
+    const word = this.statusWord(state);
     const detail = [state.badge, this.noteOf(node)].filter(Boolean).join(" · ");
     const cells = this.narrow ? [html("td", { class: "words" }, detail)] : [html("td", { class: "words" }, word), html("td", { class: "words" }, detail)];
     if (this.editing) cells.push(html("td", { class: "act" }, this.addButton(`Add a task after ${text}`, place)));
@@ -339,7 +345,7 @@ class Canvas {
   }
 
   edgeKey(edge) {
-    return JSON.stringify([edge, this.state.edges[edge.id], this.editing]);
+    return JSON.stringify([edge, this.state.edges[edge.id], this.state.notes[edge.id], this.editing]);
   }
 
   nodeElements(node) {
@@ -446,7 +452,7 @@ class Canvas {
     const line = svg("g", { class: `edge ${kind}`, "data-edge": edge.id }, svg("path", { d: rounded(points, edge.back ? 6 : 8) }), edge.arrow ? svg("path", { class: "head", d: `M${x} ${y}l-4 -6h8z` }) : null);
     const parts = [[1, line]];
     if (edge.case) {
-      const text = cut(edge.case, Math.max(3, Math.floor((edge.room - 8) / 6.1))), width = text.length * 6.1 + 10, [lx, ly] = edge.label;
+      const note = this.state.notes[edge.id], text = cut(note ? `${edge.case} ${note}` : edge.case, Math.max(3, Math.floor((edge.room - 8) / 6.1))), width = text.length * 6.1 + 10, [lx, ly] = edge.label;
       parts.push([3, svg("g", {}, svg("title", {}, edge.case), svg("rect", { class: "pill", x: lx - width / 2, y: ly - 8, width, height: 16, rx: 3 }), label(lx, ly + 4, `case ${kind}`, text, "middle"))]);
     }
     if (this.editing && edge.plus) parts.push([4, this.plusOf(edge)]);

@@ -279,6 +279,7 @@ def _state_text(overlay: Overlay) -> str:
             "counts": overlay.counts,
             "unplaced": overlay.unplaced,
             "problems": overlay.problems,
+            "notes": overlay.case_notes,
         }
     )
 

@@ -244,7 +244,9 @@ class _Placer:
 
     def _row(self, block: Block) -> None:
         text = block.ref or block.name or "unnamed"
-        self._outline.append(OutlineRow(block.id, text, block.depth, _behind(block)))
+        # Nothing may come between a fork and its join.
+        behind = _behind(block.join or block)
+        self._outline.append(OutlineRow(block.id, text, block.depth, behind))
 
     def _branch_row(self, block: Block, branch: Branch, text: str) -> None:
         self._outline.append(OutlineRow("", text, block.depth + 1, _at(branch.path, 0)))
@@ -252,7 +254,8 @@ class _Placer:
     def _task(self, block: Block, axis: int, y: int, ends: list[_End], parent: str) -> list[_End]:
         for end in ends:
             self._connect(end, block.id, axis, y)
-        detail = f"{block.inside} tasks" if block.kind == "fold" else ""
+        tasks = "1 task" if block.inside == 1 else f"{block.inside} tasks"
+        detail = tasks if block.kind == "fold" else ""
         self._add(block, (axis - HALF, y, NODE_WIDTH, NODE_HEIGHT), parent, detail=detail)
         if block.ends_here:
             return []
@@ -327,7 +330,7 @@ class _Placer:
         for end in ends:
             self._connect(end, block.id, axis, y)
         to_left = any(branch.axis < 0 for branch in block.branches)
-        label_at = (axis + half + 4, y + 4) if to_left else (axis - half - 8, y + half + 4)
+        label_at = (axis + half + 4, y + 1) if to_left else (axis - half - 8, y + half + 4)
         box = (axis - half, y, DIAMOND, DIAMOND)
         self._add(block, box, parent, label_at=label_at, label_left=not to_left, label_room=176)
         top = y + DIAMOND + block.drop
@@ -392,6 +395,8 @@ class _Placer:
             loose += self._branch(branch, x, top, [opening], block.id)
         if block.type == "FORK_JOIN_DYNAMIC":
             loose.append(self._fan(block, axis, top, y + BAR))
+        elif not block.branches:
+            loose.append(_End(block.id, ((axis, y + BAR),), None))
         if block.join is None:
             return self._merge(block, axis, top + block.region, loose, parent)
         self._row(block.join)

@@ -57,7 +57,8 @@ class Overlay:
     """State of every node (by id) and every line (by id).
 
     Lines: taken, pending, not (taken), tested, untested, added, removed. `counts` are nodes by
-    status, `unplaced` the reference names that ran but are not in the picture.
+    status, `unplaced` the reference names that ran but are not in the picture, `case_notes` words
+    behind the case of a line.
     """
 
     kind: str
@@ -66,6 +67,7 @@ class Overlay:
     counts: Mapping[str, int] = field(default_factory=dict)
     unplaced: tuple[str, ...] = ()
     problems: Mapping[str, Sequence[Problem]] = field(default_factory=dict)
+    case_notes: Mapping[str, str] = field(default_factory=dict)
 
 
 def of_execution(
@@ -360,37 +362,39 @@ class _Walk:
 
 
 def of_coverage(
-    layout: Layout, runs_of_node: Mapping[str, int], runs_of_edge: Mapping[str, int]
+    layout: Layout, cases_of_node: Mapping[str, int], cases_of_edge: Mapping[str, int]
 ) -> Overlay:
-    """Which nodes and lines the test cases went through, by id; others were never tested."""
+    """How many test cases went through each node and line, by id; the rest was never tested."""
     nodes: dict[str, NodeState] = {}
     for node in layout.nodes:
-        count = runs_of_node.get(node.id, 0)
-        words = "1 case" if count == 1 else f"{count} cases"
-        word = marks.type_mark(node.type).word
+        count = cases_of_node.get(node.id, 0)
         if count:
-            nodes[node.id] = NodeState(status="COMPLETED", note=word, badge=words)
+            words = "1 case" if count == 1 else f"{count} cases"
+            nodes[node.id] = NodeState(status="COMPLETED", note=_plain_note(node), badge=words)
         elif node.path:
-            nodes[node.id] = NodeState(away="never tested", note=f"{word} · 0 cases")
-    edges = {
-        edge.id: "tested" if runs_of_edge.get(edge.id) else "untested" for edge in layout.edges
-    }
-    counts = Counter(edges.values())
-    return Overlay("coverage", nodes, edges, dict(counts))
+            note = _note(node, "0 cases")
+            nodes[node.id] = NodeState(away="never tested", note=note)
+    counted = {edge.id: cases_of_edge.get(edge.id, 0) for edge in layout.edges}
+    edges = {id_: "tested" if count else "untested" for id_, count in counted.items()}
+    notes = {edge.id: f"× {counted[edge.id]}" for edge in layout.edges if edge.case}
+    return Overlay("coverage", nodes, edges, dict(Counter(edges.values())), case_notes=notes)
 
 
 def of_changes(layout: Layout, changes: Mapping[str, str]) -> Overlay:
     """What a version did to each task (by id): added, changed, removed; for one merged picture."""
-    nodes: dict[str, NodeState] = {}
-    for node in layout.nodes:
-        change = changes.get(node.id, "")
-        word = marks.type_mark(node.type).word
-        nodes[node.id] = NodeState(note=word, change=change)
+    nodes = {
+        node.id: NodeState(note=_plain_note(node), change=changes.get(node.id, ""))
+        for node in layout.nodes
+    }
     edges: dict[str, str] = {}
     for edge in layout.edges:
         both = {changes.get(edge.source), changes.get(edge.target)}
         edges[edge.id] = "removed" if "removed" in both else "added" if "added" in both else "taken"
     return Overlay("changes", nodes, edges, dict(Counter(changes.values())))
+
+
+def _plain_note(node: Node) -> str:
+    return _note(node, "").removesuffix(" · ")
 
 
 def of_problems(layout: Layout, found: Mapping[str, Sequence[Problem]]) -> Overlay:

@@ -134,7 +134,8 @@ class _Pen:
 
     def _case(self, edge: Edge) -> str:
         room = max(3, int((edge.label_room - 8) / _SANS_WIDTH))
-        text = marks.cut(edge.case, room)
+        note = self._overlay.case_notes.get(edge.id) if self._overlay else None
+        text = marks.cut(f"{edge.case} {note}" if note else edge.case, room)
         width, (x, y) = len(text) * _SANS_WIDTH + 10, edge.label_at
         box = f'x="{x - width / 2:g}" y="{y - 8}" width="{width:g}" height="16"'
         pill = f'<rect {box} rx="3" fill="{self._colour["panel"]}"/>'

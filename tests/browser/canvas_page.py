@@ -14,7 +14,8 @@ from studio.graph import layout, outline, overlay
 from tests.studio.graph.samples import CASES, order_run
 
 case = st.query_params.get("case", "edit")
-mode = {"edit": "edit", "broken": "edit"}.get(case, "view")
+modes = {"edit": "edit", "broken": "edit", "changes": "diff", "coverage": "mock"}
+mode = modes.get(case, "view")
 state = st.session_state
 state.setdefault("definition", copy.deepcopy(CASES[case]))
 state.setdefault("ticks", 0)
@@ -50,6 +51,15 @@ def body() -> None:
     drawing = layout.place(state.definition, editing=mode == "edit", forked=forked)
     if runs:
         picture = overlay.of_execution(drawing, runs)
+    if case == "changes":
+        changes = {"charge_card": "changed", "notify_customer": "removed", "close_order": "added"}
+        picture = overlay.of_changes(drawing, changes)
+    if case == "coverage":
+        cases = {edge.id: 5 for edge in drawing.edges if "manual" not in edge.id}
+        ran = {node.id: 5 for node in drawing.nodes if node.ref != "manual_review"}
+        picture = overlay.of_coverage(drawing, ran, cases)
+    if state.ticks:
+        st.info("A line above the picture")
     with st.container(key="canvas_box"):
         graph_canvas.show(drawing, picture, mode=mode, key="canvas", height=620)
     st.text(f"selected: {event.selected}")

@@ -144,6 +144,8 @@ def dynamic_run() -> list[Task]:
 CASES: dict[str, Any] = {
     "edit": incident(),
     "run": order_saga(),
+    "changes": order_saga(),
+    "coverage": order_saga(),
     "many": many_tasks(2_000),
     "broken": broken(),
     "dynamic": dynamic(),
