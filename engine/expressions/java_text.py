@@ -5,9 +5,7 @@ import json
 import math
 import re
 
-import orjson
-
-from engine.model.record import Json
+from engine.model.record import Json, encode
 
 _PLAIN_FROM, _PLAIN_BELOW = 1e-3, 1e7
 
@@ -76,9 +74,9 @@ _WEB_UNSAFE = re.compile("[/\x7f-\x9f\u2000-\u20ff]")
 def json_list_text(values: list[Json]) -> str:
     """The list of an indefinite path inside a text: compact JSON, slashes escaped."""
     try:
-        text = orjson.dumps(values).decode()
+        text = encode(values).decode()
     except TypeError:
-        # orjson refuses more than 254 levels and integers beyond 64 bits.
+        # The encoder refuses more than 254 levels and integers beyond 64 bits.
         text = json.dumps(values, separators=(",", ":"), ensure_ascii=False)
     return _WEB_UNSAFE.sub(_escape, text)
 

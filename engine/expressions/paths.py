@@ -6,8 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
-import orjson
-
 from engine.expressions.path_filters import (
     ABSENT,
     FilterReader,
@@ -32,7 +30,7 @@ from engine.expressions.path_steps import (
     is_definite,
 )
 from engine.expressions.roots import MISSING, MappingRoot, Root
-from engine.model.record import Json
+from engine.model.record import Json, decode
 
 __all__ = ["InvalidPath", "Path", "PathTooCostly", "compile_path", "read_path"]
 
@@ -320,8 +318,8 @@ class _PathReader:
             return inner.argument
         if text[:1] in ("{", '"', "-") or text[:1].isdigit():
             try:
-                value = orjson.loads(text)
-            except orjson.JSONDecodeError as error:
+                value = decode(text.encode())
+            except ValueError as error:
                 raise InvalidPath(f"{text!r} is not JSON, in {self._text!r}") from error
             return lambda reading: value
         return None

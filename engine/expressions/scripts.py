@@ -1,8 +1,7 @@
 """Script languages, and what an answer means: a condition's truth, a SWITCH's case. Nothing here
 runs a script; whoever needs one run describes it as a ScriptJob and gets a ScriptAnswer."""
 
-import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
 from engine.expressions.java_text import java_text
@@ -30,8 +29,9 @@ EVALUATORS: dict[str, Language] = {
 
 @dataclass(frozen=True, slots=True)
 class ScriptJob:
-    """A script to run; `inputs` is what it sees as `$` or `.`, as JSON or already encoded. `seed` makes Math.random repeatable, `now_ms` is the moment that Date shows;
-    both belong to the attempt, so that a repeated evaluation gives the same answer."""
+    """A script to run. `inputs` is what it sees as `$` or `.`: JSON, or bytes that hold it already.
+    `seed` makes Math.random repeatable and `now_ms` is the moment that Date shows; both belong to
+    the attempt, so that evaluating it again gives the same answer."""
 
     language: Language
     source: str
@@ -43,13 +43,16 @@ class ScriptJob:
 
 @dataclass(frozen=True, slots=True)
 class ScriptAnswer:
-    """`value` unless there is an `error`. jq gives the list of all results as its value. `retriable`
-    tells an error that another attempt may not meet: the time limit, or a process that was lost. `not_finite` keeps NaN and the infinities, which
-    no JSON can hold, for those who ask for truth or a case."""
+    """`value` unless there is an `error`. jq gives the list of all results as its value.
+
+    `retriable` tells an error that another attempt may not meet: the time limit, or a process that
+    was lost. `not_finite` keeps a NaN or an infinity, which no JSON can hold, for those who ask for
+    its truth or its case.
+    """
 
     value: Json = None
     error: str | None = None
-    logs: tuple[str, ...] = field(default=())
+    logs: tuple[str, ...] = ()
     retriable: bool = False
     not_finite: str | None = None
 
@@ -78,8 +81,4 @@ def case_text(answer: ScriptAnswer | Json) -> str:
 
 
 def _number_of(answer: ScriptAnswer) -> Json:
-    return (
-        math.nan
-        if answer.not_finite == "NaN"
-        else (float(answer.not_finite) if answer.not_finite else answer.value)
-    )
+    return float(answer.not_finite) if answer.not_finite else answer.value

@@ -4,11 +4,9 @@ alone, on the way to a worker. Nothing that comes out of here may be stored."""
 import re
 from collections.abc import Callable
 
-import orjson
-
 from engine.expressions.java_text import java_text
 from engine.expressions.paths import read_path
-from engine.model.record import Json
+from engine.model.record import Json, decode
 
 SECRETS = "workflow.secrets."
 _REFERENCE = re.compile(r"\$\{workflow\.secrets\.([^}]*)\}")
@@ -56,8 +54,8 @@ def read_json_text(text: str | None, path: str) -> Json:
     if text is None:
         return None
     try:
-        return read_path(orjson.loads(text), path)
-    except orjson.JSONDecodeError:
+        return read_path(decode(text.encode()), path)
+    except ValueError:
         return None
 
 

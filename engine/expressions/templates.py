@@ -97,6 +97,8 @@ def _compile(value: Json, depth: int) -> Template:
         if "${" not in value:
             return _constant(value, value)
         return _kept_text(value) if len(value) <= LONGEST_KEPT else _compile_text(value)
+    if isinstance(value, tuple):
+        value = list(value)
     if not isinstance(value, dict | list):
         return _constant(value, value)
     parts: dict[Any, Template] = {}

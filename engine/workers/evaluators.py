@@ -47,14 +47,13 @@ class EvaluatorPool:
             frames = _frames(job, self._limits)
         except ValueError as error:
             return ScriptAnswer(error=str(error))
-        child = self._free.get()
+        child, kept = self._free.get(), None
         try:
-            child, frame = self._exchange(child, frames)
+            kept, frame = self._exchange(child, frames)
         except _Failed as failure:
-            child = None
             return ScriptAnswer(error=str(failure), retriable=failure.retriable)
         finally:
-            self._free.put(child)
+            self._free.put(kept)
         return _answer(frame)
 
     def close(self) -> None:
@@ -94,28 +93,29 @@ class EvaluatorPool:
             ) from failure
 
     def _ask(self, child: Child, frames: bytes) -> bytes:
+        """After anything but an answer the child is not used again: an answer that comes late must
+        not be taken for the next job's."""
+        try:
+            return self._talk(child, frames)
+        except BaseException:
+            self._discard(child)
+            raise
+
+    def _talk(self, child: Child, frames: bytes) -> bytes:
         deadline = time.monotonic() + self._limits.seconds + GRACE_SECONDS
+        begun = False
         try:
             child.send(frames, deadline)
-        except ChildGone as error:
-            self._discard(child)
-            raise _NotBegun from error
-        except ChildSilent as error:
-            self._discard(child)
-            raise _Failed(time_limit_text(self._limits)) from error
-        try:
+            begun = True
             return self._receive(child, deadline)
         except ChildSilent as error:
-            self._discard(child)
             raise _Failed(time_limit_text(self._limits)) from error
         except ChildGone as error:
-            self._discard(child)
-            raise self._lost(child) from error
+            raise (self._lost(child) if begun else _NotBegun()) from error
 
     def _receive(self, child: Child, deadline: float) -> bytes:
         size = int.from_bytes(child.receive(LENGTH_BYTES, deadline), "big")
         if size > self._limits.output_bytes * BYTES_A_CHARACTER + ANSWER_SLACK_BYTES:
-            self._discard(child)
             raise _Failed(error_text("the evaluator answered more than it may"), retriable=False)
         return child.receive(size, deadline)
 
@@ -124,6 +124,7 @@ class EvaluatorPool:
         script would break down again."""
         if self._closed:
             return _Failed(CLOSED)
+        child.wait(GRACE_SECONDS)
         how = child.ended_by()
         if how == "SIGXCPU":
             return _Failed(time_limit_text(self._limits))
@@ -141,9 +142,12 @@ class EvaluatorPool:
             self._running.add(child)
         try:
             self._receive(child, time.monotonic() + START_SECONDS)
-        except (ChildGone, ChildSilent) as error:
+        except BaseException as error:
             self._discard(child)
-            raise _Failed(f"The evaluator process did not start ({child.ended_by()})") from error
+            if isinstance(error, ChildGone | ChildSilent):
+                how = CLOSED if self._closed else f"The evaluator did not start: {child.ended_by()}"
+                raise _Failed(how) from error
+            raise
         return child
 
     def _discard(self, child: Child) -> None:
