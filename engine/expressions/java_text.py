@@ -1,7 +1,6 @@
 """How Conductor writes a value inside a text: as Java prints it. SWITCH keys and texts around
 placeholders depend on every blank of it."""
 
-import json
 import math
 import re
 
@@ -72,13 +71,25 @@ _WEB_UNSAFE = re.compile("[/\x7f-\x9f\u2000-\u20ff]")
 
 
 def json_list_text(values: list[Json]) -> str:
-    """The list of an indefinite path inside a text: compact JSON, slashes escaped."""
-    try:
-        text = encode(values).decode()
-    except TypeError:
-        # The encoder refuses more than 254 levels and integers beyond 64 bits.
-        text = json.dumps(values, separators=(",", ":"), ensure_ascii=False)
-    return _WEB_UNSAFE.sub(_escape, text)
+    """The list of an indefinite path inside a text: compact JSON with Java's doubles, and with the
+    characters escaped that could end a script on a web page."""
+    return _WEB_UNSAFE.sub(_escape, _json(values))
+
+
+def _json(value: Json) -> str:
+    if isinstance(value, str):
+        return encode(value).decode()
+    if isinstance(value, dict):
+        members = []
+        for key, member in value.items():
+            members.append(f"{encode(key).decode()}:{_json(member)}")
+        return "{" + ",".join(members) + "}"
+    if isinstance(value, list | tuple):
+        members = []
+        for member in value:
+            members.append(_json(member))
+        return "[" + ",".join(members) + "]"
+    return java_text(value)
 
 
 def _escape(match: re.Match[str]) -> str:

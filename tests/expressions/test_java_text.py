@@ -44,6 +44,6 @@ def test_maps_and_lists_are_written_in_their_order() -> None:
 
 
 def test_the_list_of_an_indefinite_path_is_json_with_its_slashes_escaped() -> None:
-    assert json_list_text(["http://x/é", 1.5, None, {"a": [1]}]) == (
-        '["http:\\/\\/x\\/é",1.5,null,{"a":[1]}]'
+    assert json_list_text(["http://x/é", 1e7, None, {"a": [1, True]}]) == (
+        '["http:\\/\\/x\\/é",1.0E7,null,{"a":[1,true]}]'
     )

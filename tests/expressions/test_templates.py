@@ -216,6 +216,10 @@ def test_deep_data_can_be_written_into_a_text() -> None:
     assert listed.count("[") == 251
 
 
+def test_a_tuple_is_filled_like_a_list() -> None:
+    assert compile_template(("${workflow.input.n}", 1)).fill(a_root()) == [7, 1]
+
+
 def test_a_long_text_is_filled_like_a_short_one() -> None:
     long = "x" * 50_000 + "${workflow.input.n}" + "{" * 50_000
     assert compile_template(long).fill(a_root()) == "x" * 50_000 + "7" + "{" * 50_000

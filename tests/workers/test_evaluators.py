@@ -3,6 +3,8 @@
 import os
 import re
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -360,6 +362,12 @@ def test_a_job_that_cannot_be_sent_says_why(job: ScriptJob, reason: str) -> None
 
 
 # -- the pool -----------------------------------------------------------------------------------
+
+
+def test_script_engines_are_not_even_loaded_beside_the_pool() -> None:
+    look = "import engine.workers.evaluators, sys; print({'jq', 'quickjs'} & set(sys.modules))"
+    told = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
+    assert told.stdout.strip() == "set()"
 
 
 def test_no_child_is_started_before_the_first_job() -> None:
