@@ -10,7 +10,9 @@ from engine.model.execution import Changes, Execution, Run
 from engine.model.status import TaskStatus
 from engine.store.contract import Group, LedgerLine, Loaded, Ready, StoredLetter, Wake
 
-_DERIVED = frozenset(["runs", "latest", "last_of", "open", "unsettled", "left", "busy", "nodes", "decoded"])
+_DERIVED = frozenset(
+    ["runs", "latest", "last_of", "open", "unsettled", "left", "busy", "nodes", "decoded"]
+)
 """Fields that are worked out from the attempts when an execution is loaded."""
 
 
