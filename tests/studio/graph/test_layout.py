@@ -46,6 +46,8 @@ def assert_is_a_clean_picture(picture: Layout, definition: Any) -> None:
     solid = [node for node in picture.nodes if node.kind in SOLID]
     for a, b in combinations(solid, 2):
         assert not overlaps(a, b), (a.id, b.id)
+    for frame in (node for node in picture.nodes if node.kind in ("loop", "fan")):
+        assert_holds_only_its_own(picture, frame)
     for node in picture.nodes:
         assert node.x >= 0 and node.x + node.w <= picture.width
         assert node.y >= 0 and node.y + node.h <= picture.height
@@ -55,6 +57,24 @@ def assert_is_a_clean_picture(picture: Layout, definition: Any) -> None:
             assert_is_a_place(definition, edge.place)
     for row in picture.outline:
         assert_is_a_place(definition, row.place)
+
+
+def assert_holds_only_its_own(picture: Layout, frame: Node) -> None:
+    for node in picture.nodes:
+        above = ancestors(picture, node)
+        if frame.id in above:
+            assert touches(frame, (node.x, node.y)), (frame.id, node.id)
+            assert touches(frame, (node.x + node.w, node.y + node.h)), (frame.id, node.id)
+        elif node.kind in SOLID:
+            assert not overlaps(frame, node), (frame.id, node.id)
+
+
+def ancestors(picture: Layout, node: Node) -> list[str]:
+    found = []
+    while node.parent:
+        found.append(node.parent)
+        node = picture.by_id[node.parent]
+    return found
 
 
 def assert_is_a_clean_line(picture: Layout, edge: Edge, solid: list[Node]) -> None:
