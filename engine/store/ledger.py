@@ -1,13 +1,52 @@
 """The story of an execution: lines that are only added to, each bound to the one before it."""
 
 import hashlib
+from collections.abc import Callable, Iterator
 
 import orjson
+from sqlmodel import Session, col, select
 
 from engine.store.contract import LedgerLine
+from engine.store.payloads import stored_value
+from engine.store.tables import Ledger
 
 
 def chained(before: str, execution: int, line: LedgerLine) -> str:
     """The hash that binds a line to its place in the story."""
     head = orjson.dumps([before, execution, line.line, line.at, line.cause, line.by, line.why])
     return hashlib.blake2b(head + b"\n" + line.body, digest_size=16).hexdigest()
+
+
+def story(key: int, after: int = 0, limit: int = 1000) -> Callable[[Session], list[LedgerLine]]:
+    """A question: the lines of an execution after a line, oldest first."""
+
+    def ask(session: Session) -> list[LedgerLine]:
+        lines = (
+            select(Ledger)
+            .where(Ledger.execution == key, Ledger.line > after)
+            .order_by(col(Ledger.line))
+            .limit(limit)
+        )
+        return [_line(session, row) for row in session.exec(lines)]
+
+    return ask
+
+
+def _line(session: Session, row: Ledger) -> LedgerLine:
+    body = stored_value(session, row.body) or b"{}"
+    return LedgerLine(row.line, row.at, row.cause, row.by, row.why, body, row.chain)
+
+
+def broken_chains(session: Session, key: int | None = None) -> Iterator[str]:
+    """Lines that do not follow from those before them, a sentence each; of one execution or all."""
+    lines = select(Ledger).order_by(col(Ledger.execution), col(Ledger.line))
+    if key is not None:
+        lines = lines.where(Ledger.execution == key)
+    execution, before = None, ""
+    for row in session.exec(lines.execution_options(yield_per=500)):
+        if row.execution != execution:
+            execution, before = row.execution, ""
+        line = _line(session, row)
+        if chained(before, row.execution, line) != row.chain:
+            yield f"The story of execution number {row.execution} was changed at line {row.line}"
+        before = row.chain

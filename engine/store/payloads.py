@@ -9,6 +9,10 @@ import zlib
 from collections import OrderedDict
 from collections.abc import Callable
 
+from sqlmodel import Session
+
+from engine.store.tables import Payload
+
 INLINE_BYTES = 8 * 1024
 """Values up to here stay in their row."""
 PLAIN_BYTES = 16 * 1024
@@ -91,3 +95,13 @@ def whole(held: bytes | None, fetch: Callable[[bytes], tuple[int, bytes]]) -> by
         return held
     codec, body = fetch(held[1:])
     return zlib.decompress(body) if codec == _ZLIB else bytes(body)
+
+
+def stored_value(session: Session, held: bytes | None) -> bytes | None:
+    """The value of what a row holds, for cold readers."""
+
+    def fetch(digest: bytes) -> tuple[int, bytes]:
+        row = session.get_one(Payload, digest)
+        return row.codec, row.body
+
+    return whole(held, fetch)

@@ -94,15 +94,19 @@ class RowStore:
         self._chains: dict[int, str] = {}
         self._snapshots: set[str] = set()
         self._definitions: dict[str, WorkflowDef] = {}
+        self.on_close: list[Callable[[], object]] = []
+        """What else is to be let go of, once the connections are."""
         self._keys = itertools.count(self._first_key())
 
-    def explained(self, error: BaseException) -> Exception:
+    def explained(self, error: BaseException) -> BaseException:
         """RowRefused or StoreFailed, with what the driver said."""
         raise NotImplementedError
 
     def _first_key(self) -> int:
+        """One above all that are stored and all that were removed: task ids carry the number."""
         highest = self._cursor.execute(self._sql.highest_key).fetchone()[0]
-        return max(highest or 0, 0) + 1
+        removed = self._cursor.execute(self._sql.highest_removed).fetchone()
+        return max(highest or 0, 0 if removed is None else removed[0]) + 1
 
     def next_key(self) -> int:
         return next(self._keys)
@@ -127,7 +131,7 @@ class RowStore:
             self._cursor.execute(self.BEGIN)
             yield
             self._cursor.execute("COMMIT")
-        except Exception as error:
+        except BaseException as error:
             self._chains.clear()
             self._roll_back()
             raise self.explained(error) from error
@@ -335,3 +339,6 @@ class RowStore:
         self._reading.dispose()
         self._writing.dispose()
         self._writer.close()
+        for let_go in reversed(self.on_close):
+            let_go()
+        self.on_close.clear()

@@ -67,14 +67,12 @@ class SqliteStore(RowStore):
             (_writing(writer), _reading(path, synchronous, readers)),
         )
 
-    def explained(self, error: BaseException) -> Exception:
-        if isinstance(error, RowRefused | StoreFailed):
-            return error
+    def explained(self, error: BaseException) -> BaseException:
         if isinstance(error, _REFUSALS):
             return RowRefused(f"SQLite refused a row: {error}")
         if isinstance(error, sqlite3.Error):
             return StoreFailed(f"SQLite could not store: {error}")
-        return error if isinstance(error, Exception) else StoreFailed(str(error))
+        return error
 
     def _roll_back(self) -> None:
         if self._writer.in_transaction:

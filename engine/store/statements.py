@@ -50,7 +50,7 @@ _READY = (
 )
 _WAITS = text("(status = 'SCHEDULED' OR substr(carrier, 1, 1) = '#')")
 
-_FROM_THE_FIRST = literal_column("0")
+_FROM_THE_FIRST: Any = literal_column("0")
 """Spelled out, because a limit alone is given an offset with a parameter on SQLite."""
 
 
@@ -98,8 +98,9 @@ class Statements:
         self.count = self._count()
 
     def _compile_reads(self) -> None:
-        key, seq = bindparam("p_key"), bindparam("p_seq")
-        limit = bindparam("p_limit")
+        key: Any = bindparam("p_key")
+        seq: Any = bindparam("p_seq")
+        limit: Any = bindparam("p_limit")
         whose = (TASK.c.execution == key,)
         self.execution = self._text(
             select(*(EXECUTION.c[name] for name in EXECUTION_FIELDS)).where(EXECUTION.c.key == key),
@@ -141,6 +142,10 @@ class Statements:
             ("key", "limit"),
         )
         self.highest_key = self._text(select(func.max(EXECUTION.c.key)), ())
+        house = table_of(tables.House)
+        self.highest_removed = self._text(
+            select(house.c.value).where(text(f"name = '{tables.HIGHEST_REMOVED}'")), ()
+        )
         self._compile_queue(limit)
 
     def _compile_queue(self, limit: Any) -> None:
@@ -159,7 +164,7 @@ class Statements:
             .where(TASK.c.name == bindparam("p_name"), text(tables.TAKEN), _LIVE),
             ("name",),
         )
-        until = bindparam("p_until")
+        until: Any = bindparam("p_until")
         self.due_tasks = self._text(
             select(TASK.c.wake_at, TASK.c.execution, TASK.c.seq)
             .where(text(tables.TASK_WAKES), TASK.c.wake_at <= until, _LIVE)

@@ -4,6 +4,8 @@ Times are epoch milliseconds, documents are bytes of JSON, payload columns come 
 without them does not pass over them. The queue and the timers are partial indexes, not tables.
 """
 
+from typing import Any
+
 from sqlalchemy import BigInteger, Index, Integer, PrimaryKeyConstraint, UniqueConstraint, text
 from sqlalchemy import Table as SqlTable
 from sqlalchemy.orm import registry
@@ -20,10 +22,14 @@ TASK_WAKES = f"wake_at > 0 AND {TASK_OPEN}"
 EXECUTION_WAKES = f"wake_at > 0 AND {EXECUTION_LIVE}"
 
 
-def _where(name: str, condition: str, *columns: object, unique: bool = False) -> Index:
+HIGHEST_REMOVED = "highest_removed_key"
+"""The line of `house` that keeps numbers of removed executions from being given again."""
+
+
+def _where(name: str, condition: str, *columns: Any) -> Index:
     """A partial index; a query uses it when it repeats the condition word for word."""
     clause = text(condition)
-    return Index(name, *columns, unique=unique, sqlite_where=clause, postgresql_where=clause)
+    return Index(name, *columns, sqlite_where=clause, postgresql_where=clause)
 
 
 class Table(SQLModel, registry=registry()):

@@ -1,0 +1,73 @@
+"""The schema by numbered steps: a new database takes all of them, an older one those it lacks.
+
+A step is never changed once it is released. The text index is made here because its words are the
+database's own and no table class can say them.
+"""
+
+from collections.abc import Callable, Sequence
+
+from sqlalchemy import Connection, inspect, text
+
+from engine.model.errors import BadDatabase
+from engine.store.tables import House, Table, table_of
+
+Step = Callable[[Connection], None]
+
+
+def _first(connection: Connection) -> None:
+    Table.metadata.create_all(connection)
+    if connection.dialect.name == "sqlite":
+        connection.execute(
+            text("CREATE VIRTUAL TABLE words USING fts5(body, content='', tokenize='unicode61')")
+        )
+        return
+    connection.execute(text("CREATE TABLE words (rowid BIGINT PRIMARY KEY, body TSVECTOR)"))
+    connection.execute(text("CREATE INDEX words_body ON words USING gin (body)"))
+    for table in ("task", "execution", "task_before"):
+        for column in ("input", "output"):
+            connection.execute(
+                text(f"ALTER TABLE {table} ALTER COLUMN {column} SET STORAGE EXTERNAL")
+            )
+    connection.execute(text("ALTER TABLE payload ALTER COLUMN body SET STORAGE EXTERNAL"))
+    for table in ("task", "execution"):
+        connection.execute(
+            text(
+                f"ALTER TABLE {table} SET (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.02)"
+            )
+        )
+
+
+STEPS: tuple[Step, ...] = (_first,)
+"""Step n brings a database of version n to version n + 1."""
+
+
+def version_of(connection: Connection) -> int:
+    """The schema version; 0 for a database without tables of ours."""
+    if not inspect(connection).has_table("house"):
+        return 0
+    house = table_of(House)
+    found = connection.execute(house.select().where(house.c.name == "schema")).first()
+    return 0 if found is None else int(found.value)
+
+
+def upgrade(connection: Connection, place: str, steps: Sequence[Step] = STEPS) -> None:
+    """Take the steps that this database lacks; the caller's transaction holds all of them."""
+    version = version_of(connection)
+    if version > len(steps):
+        raise BadDatabase(
+            f"{place} has schema version {version}, written by a newer Reprise; this one knows "
+            f"version {len(steps)}. Use the newer program, or another database."
+        )
+    if version == 0:
+        foreign = sorted(set(inspect(connection).get_table_names()) & set(Table.metadata.tables))
+        if foreign:
+            raise BadDatabase(
+                f"{place} holds a table {foreign[0]!r} that is not Reprise's. "
+                "Give a database (or schema) of its own."
+            )
+    for step in steps[version:]:
+        step(connection)
+    if version < len(steps):
+        house = table_of(House)
+        connection.execute(house.delete().where(house.c.name == "schema"))
+        connection.execute(house.insert().values(name="schema", value=len(steps)))
