@@ -1,6 +1,6 @@
 """A Store without a disk: for mock runs, tests and simulation. Keeps copies, as a disk would."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from dataclasses import fields
 from typing import Any
@@ -8,7 +8,7 @@ from typing import Any
 from engine.model.events import Letter
 from engine.model.execution import Changes, Execution, Run
 from engine.model.status import TaskStatus
-from engine.store.contract import Group, LedgerLine, Loaded, Ready, StoredLetter, Wake
+from engine.store.contract import Group, LedgerLine, Loaded, Ready, RowRefused, StoredLetter, Wake
 
 _DERIVED = frozenset(
     ["runs", "latest", "last_of", "open", "unsettled", "left", "busy", "nodes", "decoded"]
@@ -24,6 +24,7 @@ class MemoryStore:
         self._rows: dict[int, Execution] = {}
         self._runs: dict[int, dict[int, Run]] = {}
         self._ids: dict[str, int] = {}
+        self._starts: dict[tuple[str | None, str], str] = {}
         self._letters: dict[int, Letter] = {}
         self._letter_ids = 0
         self.aside: dict[int, list[Run]] = {}
@@ -36,6 +37,7 @@ class MemoryStore:
         return self._keys
 
     def commit(self, group: Group) -> None:
+        self._admit(item.execution for item in group.written if item.created)
         for item in group.written:
             key = item.execution.key
             self._ids[item.execution.id] = key
@@ -52,6 +54,22 @@ class MemoryStore:
             self._letters[self._letter_ids] = letter
         for number in group.delivered:
             self._letters.pop(number, None)
+
+    def _admit(self, fresh: Iterable[Execution]) -> None:
+        """Refuse a workflow id or an idempotency key that is used already."""
+        ids: set[str] = set()
+        starts: dict[tuple[str | None, str], str] = {}
+        for execution in fresh:
+            if execution.id in self._ids or execution.id in ids:
+                raise RowRefused(f"Workflow id {execution.id} is stored already")
+            ids.add(execution.id)
+            if execution.idempotency_key is None:
+                continue
+            start = (execution.definition.name, execution.idempotency_key)
+            if start in self._starts or start in starts:
+                raise RowRefused(f"Idempotency key {start[1]} has started an execution already")
+            starts[start] = execution.id
+        self._starts.update(starts)
 
     def _put(self, key: int, runs: dict[int, Run], changes: Changes) -> None:
         self.aside.setdefault(key, []).extend(run.copy() for run in changes.aside)
@@ -79,7 +97,7 @@ class MemoryStore:
         return self._ids.get(workflow_id)
 
     def payload(self, key: int, seq: int, side: str) -> bytes | None:
-        holder: Any = self._rows[key] if seq == 0 else self._runs[key].get(seq)
+        holder: Any = self._rows.get(key) if seq == 0 else self._runs.get(key, {}).get(seq)
         found: bytes | None = getattr(holder, side, None)
         return found
 

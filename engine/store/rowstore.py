@@ -127,6 +127,7 @@ class RowStore:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
+        self._prepare()
         try:
             self._cursor.execute(self.BEGIN)
             yield
@@ -138,6 +139,9 @@ class RowStore:
 
     def _roll_back(self) -> None:
         raise NotImplementedError
+
+    def _prepare(self) -> None:
+        """Make sure of the write connection, where it can be lost."""
 
     def _many(self, sql: str, rows: Iterable[Params]) -> None:
         rows = rows if isinstance(rows, list) else list(rows)
@@ -206,6 +210,7 @@ class RowStore:
 
     def errand(self, work: Callable[[Session], Value]) -> Value:
         """Run cold work with a session on the write connection, in a transaction of its own."""
+        self._prepare()
         try:
             with self._told(), Session(self._writing) as session, session.begin():
                 return work(session)

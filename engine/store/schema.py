@@ -18,7 +18,7 @@ def _first(connection: Connection) -> None:
     Table.metadata.create_all(connection)
     if connection.dialect.name == "sqlite":
         connection.execute(
-            text("CREATE VIRTUAL TABLE words USING fts5(body, content='', tokenize='unicode61')")
+            text("CREATE VIRTUAL TABLE words USING fts5(body, tokenize='unicode61')")
         )
         return
     connection.execute(text("CREATE TABLE words (rowid BIGINT PRIMARY KEY, body TSVECTOR)"))
