@@ -58,7 +58,6 @@ class Canvas {
     this.edges = new Map();
     this.drawn = new Map();
     this.state = { kind: "", nodes: {}, edges: {}, counts: {}, unplaced: [], problems: {}, notes: {} };
-    this.asTable = false;
     this.build();
     this.listenToPointer();
     this.listenToKeys();
@@ -118,10 +117,16 @@ class Canvas {
   openView(view) {
     this.view = view;
     this.memory = memories.get(view);
-    if (!this.memory) memories.set(view, (this.memory = { cid: Math.random().toString(36).slice(2, 12), seq: 0, outbox: [], picks: 0, viewport: null, fit: undefined }));
+    if (!this.memory) memories.set(view, (this.memory = { cid: Math.random().toString(36).slice(2, 12), seq: 0, outbox: [], picks: 0, viewport: null, fit: undefined, selected: null, asTable: false }));
     this.rev = this.stateText = undefined;
-    this.selected = null;
+    this.cursor = null;
   }
+
+  // The selection and the choice of the table outlive a remount, too.
+  get selected() { return this.memory.selected; }
+  set selected(id) { this.memory.selected = id; }
+  get asTable() { return this.memory.asTable; }
+  set asTable(on) { this.memory.asTable = on; }
 
   acknowledge(ack) {
     const done = ack[this.memory.cid] || 0;

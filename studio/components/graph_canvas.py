@@ -143,6 +143,10 @@ def show(
 
     `selected` sets the selection, None leaves it to the person. A higher `fit` asks for the whole
     picture. Unless an overlay is given, the layout's own problems are marked.
+
+    What may or may not be there (a message, say) belongs below the canvas or into a container
+    made before it: an element that appears above it in the same container makes Streamlit mount
+    the canvas anew. View, selection and unsent edits survive that, a half-open menu does not.
     """
     event = take(key)
     graph, rev = _drawing(layout)

@@ -45,6 +45,9 @@ def body() -> None:
         carry_out(op)
     if st.button("Tick"):
         state.ticks += 1
+    if st.button("Mount anew"):
+        state.mounts = state.get("mounts", 0) + 1
+    notices = st.container()
     picture: overlay.Overlay | None = None
     runs = order_run(state.ticks) if case == "run" else CASES.get(f"{case}_run", [])
     forked = outline.forked_children(runs)
@@ -59,8 +62,8 @@ def body() -> None:
         ran = {node.id: 5 for node in drawing.nodes if node.ref != "manual_review"}
         picture = overlay.of_coverage(drawing, ran, cases)
     if state.ticks:
-        st.info("A line above the picture")
-    with st.container(key="canvas_box"):
+        notices.info("A line above the picture")
+    with st.container(key=f"canvas_box_{state.get('mounts', 0)}"):
         graph_canvas.show(drawing, picture, mode=mode, key="canvas", height=620)
     st.text(f"selected: {event.selected}")
     st.text(f"said: {', '.join(state.said)}")

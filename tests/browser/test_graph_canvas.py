@@ -160,6 +160,18 @@ def test_live_updates_keep_the_view_and_show_the_new_status(page: Page, address:
     expect(found).to_have_attribute("data-mount", "1")
 
 
+def test_a_remount_loses_neither_view_nor_selection(page: Page, address: str) -> None:
+    found = canvas(page, address, "run")
+    node(page, "charge_card").click()
+    page.get_by_role("button", name="Zoom out").click()
+    expect(page.get_by_text("selected: charge_card")).to_be_visible()
+    view = page.locator(".draw > g").get_attribute("transform")
+    page.get_by_role("button", name="Mount anew").click()
+    expect(found).to_have_attribute("data-mount", "2")
+    expect(node(page, "charge_card")).to_have_attribute("aria-pressed", "true")
+    assert page.locator(".draw > g").get_attribute("transform") == view
+
+
 def test_dragging_the_paper_pans_and_selects_nothing(page: Page, address: str) -> None:
     canvas(page, address, "run")
     node(page, "charge_card").click()
