@@ -70,6 +70,8 @@ PALETTE: Final[list[PaletteItem]] = [
 ]
 
 _HERE: Final = Path(__file__).parent
+# Streamlit takes one inline module, which cannot import; the parts are read in this order.
+_MODULES: Final = ("graph_shapes.js", "graph_picture.js", "graph_canvas.js")
 _NEEDS: Final[dict[str, tuple[str, ...]]] = {
     "insert": ("type", "place"),
     "move": ("id", "path", "place"),
@@ -94,7 +96,8 @@ def _module() -> str:
             for change, (tone, shape, word) in marks.CHANGES.items()
         },
     }
-    return f"const MARKS = {json.dumps(table)};\n" + (_HERE / "graph_canvas.js").read_text("utf-8")
+    parts = [(_HERE / name).read_text("utf-8") for name in _MODULES]
+    return "\n".join([f"const MARKS = {json.dumps(table)};", *parts])
 
 
 def _styles() -> str:
