@@ -33,7 +33,8 @@ _REFUSALS = (
     UnicodeError,
 )
 
-STATEMENTS = Statements(dialect.dialect(paramstyle="format"))
+_FORMAT: Any = dialect.dialect
+STATEMENTS = Statements(_FORMAT(paramstyle="format"))
 
 
 def open_postgres(url: str, readers: int = 8) -> "PostgresStore":

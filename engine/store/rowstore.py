@@ -279,6 +279,8 @@ class RowStore:
         return [Ready(*row) for row in rows]
 
     def taken(self, names: Sequence[str]) -> dict[str, int]:
+        if not names:
+            return {name: n for name, n in self._ask(self._sql.taken_of_all, ())}
         return {name: self._ask(self._sql.taken, (name,))[0][0] for name in names}
 
     def due(self, until: int, limit: int) -> Sequence[Wake]:

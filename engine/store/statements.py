@@ -164,6 +164,12 @@ class Statements:
             .where(TASK.c.name == bindparam("p_name"), text(tables.TAKEN), _LIVE),
             ("name",),
         )
+        self.taken_of_all = self._text(
+            select(TASK.c.name, func.count())
+            .where(text(tables.TAKEN), _LIVE)
+            .group_by(TASK.c.name),
+            (),
+        )
         until: Any = bindparam("p_until")
         self.due_tasks = self._text(
             select(TASK.c.wake_at, TASK.c.execution, TASK.c.seq)

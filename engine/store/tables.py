@@ -17,7 +17,7 @@ BIG = BigInteger().with_variant(Integer, "sqlite")
 TASK_OPEN = "status IN ('SCHEDULED', 'IN_PROGRESS')"
 EXECUTION_LIVE = "status IN ('RUNNING', 'PAUSED')"
 QUEUED = f"carrier IS NOT NULL AND {TASK_OPEN}"
-TAKEN = "status = 'IN_PROGRESS'"
+TAKEN = "status = 'IN_PROGRESS' AND carrier IS NOT NULL"
 TASK_WAKES = f"wake_at > 0 AND {TASK_OPEN}"
 EXECUTION_WAKES = f"wake_at > 0 AND {EXECUTION_LIVE}"
 

@@ -212,7 +212,9 @@ def test_taken_attempts_are_counted_by_name(store: Store) -> None:
     running = {"status": TaskStatus.IN_PROGRESS}
     started(store, running, {**running, "name": "ship"}, {"name": "ship"})
     started(store, running)
+    started(store, {**running, "name": "wait", "carrier": None})
     assert store.taken(["charge", "ship", "never"]) == {"charge": 2, "ship": 1, "never": 0}
+    assert store.taken(()) == {"charge": 2, "ship": 1}
 
 
 LETTERS = [
