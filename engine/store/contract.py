@@ -129,7 +129,8 @@ class Store(Protocol):
         ...
 
     def taken(self, names: Sequence[str]) -> dict[str, int]:
-        """How many attempts of these task definition names (none given: of all) are IN_PROGRESS."""
+        """How many attempts of these task definition names (none given: of all) somebody has in
+        hand: IN_PROGRESS, with a carrier."""
         ...
 
     def due(self, until: int, limit: int) -> Sequence[Wake]:

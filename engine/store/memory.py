@@ -123,7 +123,8 @@ class MemoryStore:
     def taken(self, names: Sequence[str]) -> dict[str, int]:
         counts = dict.fromkeys(names, 0)
         for _, run in self._live():
-            if run.status is TaskStatus.IN_PROGRESS and (not names or run.name in counts):
+            held = run.status is TaskStatus.IN_PROGRESS and run.carrier is not None
+            if held and (not names or run.name in counts):
                 counts[run.name] = counts.get(run.name, 0) + 1
         return counts
 
