@@ -1,0 +1,157 @@
+"""A stage in memory: core and services without a thread, a clock turned by hand."""
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+
+from engine.core.inbox import Asked
+from engine.core.knowledge import Knowledge
+from engine.core.turn import Core, Question
+from engine.instruments.clock import HandClock
+from engine.instruments.telemetry import Telemetry
+from engine.model.definitions import TaskDef, WorkflowDef
+from engine.model.errors import EngineError
+from engine.model.events import Answer
+from engine.model.requests import (
+    RerunRequest,
+    SkipRequest,
+    StartWorkflowRequest,
+    TaskResult,
+)
+from engine.services.executions import Executions
+from engine.services.port import DirectPort
+from engine.services.tasks import Tasks
+from engine.store.memory import MemoryStore
+from engine.workers.evaluators import EvaluatorPool
+from tests.scenarios.language import Json, Refused
+
+
+class MemoryStage:
+    """Everything a scenario needs, in this process and thread."""
+
+    def __init__(self, evaluators: EvaluatorPool) -> None:
+        self.evaluators = evaluators
+        self.clock = HandClock()
+        self.store = MemoryStore()
+        self.task_defs: dict[str, TaskDef] = {}
+        self.definitions: dict[tuple[str, int], WorkflowDef] = {}
+        self.questions: deque[Question] = deque()
+        knowledge = Knowledge(self.task_defs.get, self._definition, jitter=False)
+        telemetry = Telemetry()
+        telemetry.listen(self._hear)
+        self.core = Core(self.store, knowledge, self.clock, telemetry, self.questions.append)
+        self.port = DirectPort(self.core)
+        self.executions = Executions(self.port, self.store)
+        self.tasks = Tasks(self.port, self.store, lambda name: None)
+
+    def _hear(self, what: str, facts: dict[str, Any]) -> None:
+        if what == "event.poisoned":
+            raise_later(facts["trace"])
+
+    def _definition(self, name: str, version: int | None) -> WorkflowDef | None:
+        if version is not None:
+            return self.definitions.get((name, version))
+        versions = [number for known, number in self.definitions if known == name]
+        return self.definitions[name, max(versions)] if versions else None
+
+    def register(self, definition: dict[str, Json]) -> None:
+        read = WorkflowDef.read(definition)
+        self.definitions[read.name or "", read.version] = read
+        self.core.knowledge.changed()
+
+    def register_task(self, definition: dict[str, Json]) -> None:
+        read = TaskDef.read(definition)
+        self.task_defs[read.name or ""] = read
+        self.core.knowledge.changed()
+
+    def start(self, request: dict[str, Json]) -> str:
+        return refusing(lambda: self.executions.start(StartWorkflowRequest.read(request)))
+
+    def execution(self, workflow_id: str) -> dict[str, Json]:
+        found: dict[str, Json] = orjson.loads(
+            orjson.dumps(refusing(lambda: self.executions.get(workflow_id)))
+        )
+        return found
+
+    def poll(
+        self, task_type: str, worker: str, domain: str | None, count: int
+    ) -> list[dict[str, Json]]:
+        return refusing(
+            lambda: self.tasks.poll(
+                task_type, worker=worker, domain=domain, count=count, timeout_ms=0
+            )
+        )
+
+    def report(self, result: dict[str, Json]) -> None:
+        refusing(lambda: self.tasks.update(TaskResult.read(result)))
+
+    def verb(self, verb: str, workflow_id: str, **options: Json) -> None:
+        executions = self.executions
+        verbs: dict[str, Callable[[], Any]] = {
+            "pause": lambda: executions.pause(workflow_id),
+            "resume": lambda: executions.resume(workflow_id),
+            "decide": lambda: executions.decide(workflow_id),
+            "resetcallbacks": lambda: executions.reset_callbacks(workflow_id),
+            "restart": lambda: executions.restart(workflow_id, use_latest=options["latest"]),
+            "retry": lambda: executions.retry(
+                workflow_id, resume_subworkflow_tasks=options["resume_sub"]
+            ),
+            "terminate": lambda: executions.terminate(workflow_id, options["reason"]),
+            "skip": lambda: executions.skip(
+                workflow_id, options["ref"], SkipRequest.read(options["request"])
+            ),
+            "rerun": lambda: executions.rerun(workflow_id, RerunRequest.read(options["request"])),
+        }
+        refusing(verbs[verb])
+
+    def count(self, name: str) -> int:
+        rows = [self.store.load(key) for key in self.store.keys()]
+        return sum(1 for row in rows if row and row.execution.definition.name == name)
+
+    def queue_size(self, name: str) -> int:
+        domain, colon, task_type = name.rpartition(":")
+        return self.core.handout.sizes(self.clock.now()).get((task_type, domain or None), 0)
+
+    def advance(self, seconds: float) -> None:
+        """Move the clock, stopping at each instant at which something is due."""
+        until = self.clock.now() + int(seconds * 1000)
+        while True:
+            self.settle()
+            upcoming = self.core.next_at()
+            if not self.clock.now() < upcoming <= until:
+                break
+            self.clock.set(upcoming)
+        self.clock.set(until)
+        self.settle()
+
+    def settle(self) -> None:
+        """Turns and script answers until nothing is left to do at this moment."""
+        self.port.settle()
+        while self.questions:
+            question = self.questions.popleft()
+            answer = self.evaluators.evaluate(question.job)
+            event = Answer(
+                seq=question.seq,
+                asked=question.asked,
+                value=answer.value,
+                error=answer.error,
+                timed_out=answer.retriable,
+                not_finite=answer.not_finite,
+                logs=answer.logs,
+            )
+            self.core.turn([Asked(event, key=question.execution)])
+            self.port.settle()
+
+
+def raise_later(trace: str) -> None:
+    print(trace)
+
+
+def refusing(work: Callable[[], Any]) -> Any:
+    """Errors of the engine as refusals with their status."""
+    try:
+        return work()
+    except EngineError as error:
+        raise Refused(error.status, error.message) from error
