@@ -27,7 +27,8 @@ class Queue:
 
     ready: list[Entry] = field(default_factory=list)
     later: list[tuple[int, Entry]] = field(default_factory=list)
-    known: set[tuple[int, int]] = field(default_factory=set)
+    known: dict[tuple[int, int], Entry] = field(default_factory=dict)
+    """What is in the heaps and still holds; an entry that is not here is passed over."""
     waiting: deque[Wanted] = field(default_factory=deque)
     more: bool = False
     """The store has work of this queue that memory has not."""
@@ -59,13 +60,13 @@ class Handout:
         name = (item.carrier, item.domain)
         queue = self._queues.setdefault(name, Queue())
         place = (item.execution, item.seq)
-        if place in queue.known:
+        entry = (-item.priority, item.due_at, *place)
+        if queue.known.get(place) == entry:
             return
         if len(queue.known) >= WINDOW:
             queue.more = True
             return
-        queue.known.add(place)
-        entry = (-item.priority, item.due_at, *place)
+        queue.known[place] = entry
         if item.due_at:
             heapq.heappush(queue.later, (item.due_at, entry))
         else:
@@ -81,11 +82,20 @@ class Handout:
         if not queue.ready and queue.more:
             self._refill(name, queue)
             self._ripen(queue, now)
-        if not queue.ready:
+        while queue.ready:
+            entry = heapq.heappop(queue.ready)
+            if queue.known.get(entry[2:]) == entry:
+                break
+        else:
             return None
-        entry = heapq.heappop(queue.ready)
-        queue.known.discard((entry[2], entry[3]))
+        del queue.known[entry[2:]]
         return Ready(entry[2], entry[3], name[0], name[1], -entry[0], entry[1])
+
+    def withdraw(self, carrier: str, domain: str | None, execution: int, seq: int) -> None:
+        """An attempt is not to be handed out any more."""
+        queue = self._queues.get((carrier, domain))
+        if queue is not None:
+            queue.known.pop((execution, seq), None)
 
     @staticmethod
     def _ripen(queue: Queue, now: int) -> None:
@@ -128,8 +138,8 @@ class Handout:
             span = max(1, policy.rate_limit_frequency_in_seconds) * 1000
             free_at = window[-rate] + span
             queue = self._queues.setdefault((item.carrier, item.domain), Queue())
-            queue.known.add((item.execution, item.seq))
             entry = (-item.priority, item.due_at, item.execution, item.seq)
+            queue.known[item.execution, item.seq] = entry
             heapq.heappush(queue.later, (max(free_at, now + 1), entry))
             return
         entry = (-item.priority, item.due_at, item.execution, item.seq)

@@ -382,12 +382,17 @@ class Core:
         for seq, run in step.changes.runs.items():
             was = step.before.get(seq)
             self._count(was, run)
+            self._withdraw(key, was, run)
             if run.open:
-                if (run.carrier is not None and run.status is TaskStatus.SCHEDULED) or run.carrier == SCRIPT:
+                if (
+                    run.carrier is not None and run.status is TaskStatus.SCHEDULED
+                ) or run.carrier == SCRIPT:
                     self._offer(key, run)
                 self.timers.set(run.wake_at, key, seq)
         for seq in step.changes.removed:
-            self._count(step.before.get(seq), None)
+            was = step.before.get(seq)
+            self._count(was, None)
+            self._withdraw(key, was, None)
         if "wake_at" in step.changes.fields:
             self.timers.set(step.execution.wake_at, key, None)
         for what in step.changes.told:
@@ -396,6 +401,14 @@ class Core:
             self.telemetry.say(
                 "task.moved", execution=step.execution, run=run, was=step.before.get(run.seq)
             )
+
+    def _withdraw(self, key: int, was: Run | None, now: Run | None) -> None:
+        """Take an attempt out of its queue when it is no longer to be handed out as it was."""
+        if was is None or was.carrier is None or was.status is not TaskStatus.SCHEDULED:
+            return
+        stays = now is not None and now.carrier == was.carrier and now.status is was.status
+        if not stays:
+            self.handout.withdraw(was.carrier, was.domain, key, was.seq)
 
     def _count(self, was: Run | None, now: Run | None) -> None:
         before = was is not None and was.status is TaskStatus.IN_PROGRESS

@@ -14,15 +14,18 @@ from engine.tasks.words import NO_RESPONSE_TIMEOUT
 SECOND = 1000
 
 
-def wake_at(run: Run, node: Node) -> int:
+def wake_at(run: Run, node: Node, now: int) -> int:
     """The next instant at which a decision about an open attempt is due; 0 for none."""
     policy = node.task_def
     instants = [
         total_deadline(run, policy),
         task_deadline(run, policy),
         poll_deadline(run, policy),
-        response_deadline(run, node),
     ]
+    if policy.timeout_policy is TimeoutPolicy.ALERT_ONLY:
+        # An alert that was given changes nothing and is not given again.
+        instants = [instant for instant in instants if instant > now]
+    instants.append(response_deadline(run, node))
     if run.carrier is None and run.due_at:
         instants.append(run.due_at)
     return min((instant for instant in instants if instant), default=0)
@@ -46,8 +49,12 @@ def poll_deadline(run: Run, policy: TaskDef) -> int:
     """The instant by which a worker must have taken it."""
     if run.status is not TaskStatus.SCHEDULED or not policy.poll_timeout_seconds:
         return 0
-    waits = max(run.due_at, run.queued_at)
-    return waits + policy.poll_timeout_seconds * SECOND
+    return waits_since(run) + (policy.poll_timeout_seconds + run.callback_after) * SECOND
+
+
+def waits_since(run: Run) -> int:
+    """When it last became deliverable, a retry's or a first start's delay included."""
+    return max(run.queued_at, run.scheduled_at + run.start_delay * SECOND)
 
 
 def response_deadline(run: Run, node: Node) -> int:
@@ -103,7 +110,7 @@ def _task_text(run: Run, policy: TaskDef, now: int) -> str:
 
 
 def _poll_text(run: Run, policy: TaskDef, now: int) -> str:
-    waited = (now - max(run.due_at, run.queued_at)) // SECOND
+    waited = (now - waits_since(run)) // SECOND
     return (
         f"Task poll timed out after {waited} seconds. Poll timeout configured as "
         f"{policy.poll_timeout_seconds} seconds. "

@@ -130,16 +130,19 @@ def skip(d: Draft, event: Skip) -> None:
     """Put a SKIPPED record under a name that has not been reached; the flow will pass over it."""
     if d.status is not ExecutionStatus.RUNNING:
         raise Conflict(
-            f"Workflow {d.execution.id} is {d.status}; only a RUNNING workflow can skip a task."
+            f"Workflow {d.execution.id} is not running so the task referenced by {event.ref} cannot be "
+            f"skipped; it is {d.status}."
         )
     node = d.node(event.ref)
     if node is None:
         raise Conflict(
-            f"The task reference name {event.ref} does not exist in the workflow "
+            f"The task reference name {event.ref} does not exist in the WorkflowDefinition "
             f"{d.execution.definition.name}. Give one of its reference names."
         )
     if d.latest(event.ref) is not None or d.newest(event.ref) is not None:
-        raise Conflict(f"The task {event.ref} has already been reached, cannot be skipped.")
+        raise Conflict(
+            f"The task referenced by {event.ref} has already been processed, cannot be skipped."
+        )
     if node.task.type in ("FORK_JOIN", "FORK_JOIN_DYNAMIC"):
         raise Conflict(
             f"The fork {event.ref} cannot be skipped: its JOIN would wait for branches that never "

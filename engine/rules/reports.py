@@ -130,8 +130,11 @@ def answer(d: Draft, event: Answer) -> None:
 def due(d: Draft, event: Due) -> None:
     """An instant has come: the end of a wait, or a deadline."""
     if event.seq is None:
-        if not d.status.terminal:
+        if d.status is ExecutionStatus.RUNNING:
             pass_workflow_deadline(d)
+        elif d.status is ExecutionStatus.PAUSED:
+            # Resuming starts this clock anew.
+            d.set(wake_at=0)
         return
     run = d.run(event.seq)
     if run is None or not run.open or d.status.terminal:

@@ -70,6 +70,11 @@ def inner_iteration(d: Draft, run: Run, node: Node) -> int:
     return now.iteration
 
 
+def outer_iteration(run: Run, node: Node) -> int:
+    """The iteration that a task itself stands in: a loop's own count is that of its body."""
+    return 0 if node.task.type == "DO_WHILE" else run.iteration
+
+
 def follow(d: Draft, run: Run) -> None:
     """Do what follows from the end of an attempt."""
     if run.executed:
@@ -84,7 +89,7 @@ def follow(d: Draft, run: Run) -> None:
     if run.status is not TaskStatus.SKIPPED and _children_carry_on(d, run, node):
         pass
     elif node.next is not None:
-        place(d, node.next, run.iteration if node.task.type != "DO_WHILE" else 0)
+        place(d, node.next, outer_iteration(run, node))
     hear_joins(d, run, node)
     if node.loop is not None:
         look_at_loop(d, node.loop)
@@ -144,7 +149,7 @@ def _children_carry_on(d: Draft, run: Run, node: Node) -> bool:
 def hear_joins(d: Draft, run: Run, node: Node) -> None:
     """Tell the open joins that wait for this task."""
     for ref in node.feeds:
-        join = d.latest(reference_of(ref, run.iteration))
+        join = d.latest(reference_of(ref, outer_iteration(run, node)))
         if join is None or join.status.terminal:
             continue
         join_node = d.node_of(join)

@@ -58,7 +58,7 @@ class Executions:
             raise InvalidInput("name is empty: give the name of a registered workflow.")
         if request.input is None and request.external_input_payload_storage_path is None:
             raise InvalidInput(
-                "Input data is null: send an object in `input`, or leave the field out."
+                "NULL input passed when starting workflow: send an object in `input`, or leave it out."
             )
         if not 0 <= request.priority <= 99:
             raise InvalidInput(f"priority is {request.priority}: it must be from 0 to 99.")

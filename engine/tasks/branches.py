@@ -22,20 +22,23 @@ class Switch(TaskKind):
     def place(
         self, d: Draft, node: Node, iteration: int, again: Again | None = None
     ) -> Sequence[str]:
+        if not self.evaluable(node.task):
+            reason = f"No evaluator registered for type: {node.task.evaluator_type or 'null'}"
+            d.end_workflow(ExecutionStatus.FAILED, reason)
+            return NOTHING
         run = d.add(node, iteration, TaskStatus.IN_PROGRESS, again=again, name=node.task.type)
         give_input(d, run, node, again)
         return self.reopen(d, run, node)
 
+    def evaluable(self, task: WorkflowTask) -> bool:
+        """Is there somebody who can evaluate its expression?"""
+        return task.evaluator_type == VALUE_PARAM or task.evaluator_type in EVALUATORS
+
     def reopen(self, d: Draft, run: Run, node: Node) -> Sequence[str]:
         run = d.edit(run)
-        evaluator = node.task.evaluator_type
-        if evaluator == VALUE_PARAM:
+        if node.task.evaluator_type == VALUE_PARAM:
             value = d.input(run).get(node.task.expression or "")
             return self.choose(d, run, node, value)
-        if evaluator not in EVALUATORS:
-            reason = f"No evaluator registered for type: {evaluator or 'null'}"
-            d.end_workflow(ExecutionStatus.FAILED, reason, run)
-            return NOTHING
         run.carrier = SCRIPT
         return NOTHING
 
@@ -73,6 +76,9 @@ class Switch(TaskKind):
 
 class Decision(Switch):
     """The older form of SWITCH; an empty case list falls to the default as well."""
+
+    def evaluable(self, task: WorkflowTask) -> bool:
+        return True
 
     def reopen(self, d: Draft, run: Run, node: Node) -> Sequence[str]:
         run = d.edit(run)

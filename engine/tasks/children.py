@@ -41,7 +41,7 @@ class SubWorkflow(TaskKind):
             "subWorkflowName": d.fill_value(param.name, own),
             "subWorkflowVersion": d.fill_value(param.version, own),
             "subWorkflowTaskToDomain": d.fill_value(param.task_to_domain, own),
-            "subWorkflowDefinition": d.fill_value(param.workflow_definition, own),
+            "subWorkflowDefinition": self._described(d, param.workflow_definition, own),
             "priority": d.fill_value(param.priority, own),
             "idempotencyKey": d.fill_value(param.idempotency_key, own),
             "idempotencyStrategy": d.fill_value(param.idempotency_strategy, own),
@@ -104,6 +104,12 @@ class SubWorkflow(TaskKind):
         run.output = encode({"subWorkflowId": child})
 
     @staticmethod
+    def _described(d: Draft, definition: Json, own_id: str) -> Json:
+        """An in-line definition stays as written, its expressions are its own; a text names where
+        to find one."""
+        return d.fill_value(definition, own_id) if isinstance(definition, str) else definition
+
+    @staticmethod
     def _snapshot(d: Draft, given: dict[str, Json]) -> Snapshot | str:
         """The child's definition, or why there is none."""
         inline = given.get("subWorkflowDefinition")
@@ -113,7 +119,7 @@ class SubWorkflow(TaskKind):
         if not name:
             return "SubWorkflow name is null and no workflowDefinition supplied"
         try:
-            number = None if version is None else int(version)
+            number = int(version) or None if version not in (None, "") else None
         except (TypeError, ValueError):
             return f"subWorkflowParam.version is no number: {version!r}"
         found = d.facts.definition(str(name), number)

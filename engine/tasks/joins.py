@@ -89,7 +89,7 @@ class Join(TaskKind):
             run,
             TaskStatus.FAILED,
             outputs_by_reference(d, awaited_runs(d, run, node)),
-            f"waits for tasks that can no longer come: {', '.join(missing)}",
+            f"waits for tasks that can no longer run: {', '.join(missing)}",
         )
 
 
@@ -122,6 +122,8 @@ class ExclusiveJoin(Join):
         fallback = self._first(d, run, node.task.default_exclusive_join_task)
         if fallback is not None and self.settled(fallback):
             self._follow(d, run, fallback)
+        else:
+            d.changes.left[run.reference] = 1
         return NOTHING
 
     def hear(self, d: Draft, run: Run, node: Node) -> None:

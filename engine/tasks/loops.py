@@ -70,7 +70,7 @@ class DoWhile(TaskKind):
 
     def job(self, view: View, run: Run, node: Node) -> ScriptJob:
         output = view.output(run)
-        given: dict[str, Json] = {**view.input(run)}
+        given = dict(view.fill_inputs(node, run))
         for body in self.body(view, node):
             found = view.newest(body.ref)
             if found is not None:

@@ -13,7 +13,8 @@ from engine.model.record import Json
 def snapshot(definition: WorkflowDef, facts: Facts) -> Snapshot:
     """The snapshot of a definition with the catalogue as it is now.
 
-    A SUB_WORKFLOW without a version is pinned to the latest one, unless its name or definition
+    A SUB_WORKFLOW without a version is pinned to the latest one (0 stays: the latest when it is
+    launched), unless its name or definition
     is an expression; a name that nobody has registered is refused.
     """
     changed = {}
@@ -35,7 +36,7 @@ def _with_task_def(task: WorkflowTask, facts: Facts) -> WorkflowTask:
 
 def _with_child_version(task: WorkflowTask, facts: Facts) -> WorkflowTask:
     param = task.sub_workflow_param
-    if task.type != "SUB_WORKFLOW" or param is None or param.version not in (None, 0, ""):
+    if task.type != "SUB_WORKFLOW" or param is None or param.version not in (None, ""):
         return task
     name = param.name or ""
     if param.workflow_definition is not None or "${" in name or not name:
