@@ -151,6 +151,8 @@ def show(
     made before it: an element that appears above it in the same container makes Streamlit mount
     the canvas anew. View, selection and unsent edits survive that, a half-open menu does not.
     """
+    if mode == "edit" and not layout.editing:
+        raise ValueError("mode edit needs room for the plus buttons: place(..., editing=True).")
     event = take(key)
     graph, rev = _drawing(layout)
     reported = st.session_state.get(key)
@@ -230,8 +232,8 @@ def _drawing(layout: Layout) -> tuple[str, str]:
                 "w": layout.width,
                 "h": layout.height,
                 "nodes": [_node(node) for node in layout.nodes],
-                "edges": [_edge(edge) for edge in layout.edges],
-                "outline": layout.outline,
+                "edges": [_edge(edge, layout.editing) for edge in layout.edges],
+                "outline": [row if layout.editing else row[:3] for row in layout.outline],
             }
         )
         known = text, blake2b(text.encode(), digest_size=8).hexdigest()
@@ -240,7 +242,7 @@ def _drawing(layout: Layout) -> tuple[str, str]:
 
 
 def _node(node: Node) -> dict[str, object]:
-    return {
+    fields: dict[str, object] = {
         "id": node.id,
         "kind": node.kind,
         "type": node.type,
@@ -258,23 +260,28 @@ def _node(node: Node) -> dict[str, object]:
         "room": node.label_room,
         "children": node.children[:1],
     }
+    if node.kind not in ("switch", "fork", "join"):
+        fields["label"] = None
+    return _filled(fields)
 
 
-def _edge(edge: Edge) -> dict[str, object]:
-    return {
+def _edge(edge: Edge, editing: bool) -> dict[str, object]:
+    """Places travel only while they are of use: they are a third of the text."""
+    fields: dict[str, object] = {
         "id": edge.id,
         "from": edge.source,
         "to": edge.target,
         "points": edge.points,
-        "place": edge.place,
-        "plus": edge.plus_at,
+        "place": edge.place if editing else None,
+        "plus": edge.plus_at if editing else None,
         "case": edge.case,
-        "label": edge.label_at,
+        "label": edge.label_at if edge.case else None,
         "room": edge.label_room,
         "back": edge.back,
         "inner": edge.inner,
         "arrow": edge.arrow,
     }
+    return _filled(fields)
 
 
 def _state_text(overlay: Overlay) -> str:
@@ -303,6 +310,11 @@ def _node_state(state: NodeState) -> dict[str, object]:
         "counts": state.counts,
         "change": state.change,
     }
+    return _filled(fields)
+
+
+def _filled(fields: Mapping[str, object]) -> dict[str, object]:
+    """Without what is empty; the browser's defaults say the same."""
     return {name: value for name, value in fields.items() if value}
 
 

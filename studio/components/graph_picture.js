@@ -3,6 +3,8 @@
 
 const NARROW = 520;
 const memories = new Map(); // view -> what must survive a remount: viewport, selection, unsent ops and their numbering
+// What Python leaves out of a node.
+const EMPTY_NODE = { type: "", ref: "", name: "", x: 0, y: 0, w: 0, h: 0, path: [], parent: "", detail: "", room: 0, children: [] };
 let mounts = 0;
 
 const STATUS_ORDER = ["COMPLETED", "COMPLETED_WITH_ERRORS", "RUNNING", "IN_PROGRESS", "SCHEDULED", "PAUSED", "FAILED",
@@ -101,8 +103,8 @@ class Picture {
     const anchor = this.graph && this.anchor();
     this.graph = graph;
     this.rev = rev;
-    graph.nodes.forEach((node, index) => { node.index = index; });
-    for (const edge of graph.edges) edge.box = boxOf(edge.points);
+    graph.nodes = graph.nodes.map((node, index) => ({ ...EMPTY_NODE, ...node, index }));
+    graph.edges = graph.edges.map(edge => ({ ...edge, box: boxOf(edge.points) }));
     this.nodes = new Map(graph.nodes.map(node => [node.id, node]));
     this.edges = new Map(graph.edges.map(edge => [edge.id, edge]));
     this.out = groupBy(graph.edges, "from");
@@ -375,13 +377,13 @@ class Picture {
   fit() {
     const width = this.draw.clientWidth, height = this.draw.clientHeight;
     if (!width || !this.graph) return;
-    const k = Math.max(0.02, Math.min(1, (width - 24) / this.graph.w, (height - 24) / this.graph.h));
+    const k = Math.max(0.1, Math.min(1, (width - 24) / this.graph.w, (height - 24) / this.graph.h));
     this.memory.viewport = { k, x: (width - this.graph.w * k) / 2, y: Math.max(12, (height - this.graph.h * k) / 2) };
     this.refresh();
   }
 
   zoom(factor, atX = this.draw.clientWidth / 2, atY = this.draw.clientHeight / 2) {
-    const port = this.memory.viewport, k = Math.min(2, Math.max(0.02, port.k * factor));
+    const port = this.memory.viewport, k = Math.min(2, Math.max(0.05, port.k * factor));
     this.memory.viewport = { k, x: atX - ((atX - port.x) * k) / port.k, y: atY - ((atY - port.y) * k) / port.k };
     this.later();
   }

@@ -27,7 +27,7 @@ def counts(by_status: Mapping[str, int]) -> None:
         theme.words_markdown(status, f"{by_status[status]:,} {theme.word(status).lower()}")
         for status in found
     ]
-    st.markdown("   ".join(parts) if parts else "None")
+    st.markdown("\u2003".join(parts) if parts else "None")
 
 
 def legend(statuses: Iterable[str] = marks.STATUSES) -> None:

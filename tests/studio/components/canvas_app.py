@@ -5,7 +5,9 @@ import streamlit as st
 from studio.components import graph_canvas
 from studio.graph import layout
 
-drawing = layout.place({"tasks": [{"taskReferenceName": "<b>only</b>", "type": "HTTP"}]})
+drawing = layout.place(
+    {"tasks": [{"taskReferenceName": "<b>only</b>", "type": "HTTP"}]}, editing=True
+)
 taken = graph_canvas.take("graph")
 shown = graph_canvas.show(drawing, mode="edit", key="graph", selected="@start")
 st.text(f"selected {taken.selected} {shown.selected}")
