@@ -1,0 +1,109 @@
+"""Engine: composes the store, the core, its thread, the services and the workers; starts and stops
+them in order. No behaviour of its own."""
+
+import threading
+from types import TracebackType
+
+from engine.core.inbox import Inbox
+from engine.core.knowledge import Knowledge
+from engine.core.thread import CoreThread
+from engine.core.turn import Core
+from engine.instruments.clock import Clock, SystemClock
+from engine.instruments.telemetry import Telemetry
+from engine.services.definitions import Definitions
+from engine.services.executions import Executions
+from engine.services.port import ThreadPort
+from engine.services.tasks import Tasks
+from engine.settings import Settings
+from engine.store import catalogue
+from engine.store.database import open_store
+from engine.workers.evaluation import Evaluation
+from engine.workers.evaluators import EvaluatorPool
+from engine.workers.reporting import Reporting
+
+MEMORY = "memory:"
+
+
+class Engine:
+    """One engine on one database. A context manager: started on entry, stopped on exit."""
+
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        *,
+        clock: Clock | None = None,
+        telemetry: Telemetry | None = None,
+    ) -> None:
+        self.settings = settings or Settings()
+        self.clock: Clock = clock or SystemClock()
+        self.telemetry = telemetry or Telemetry()
+        url = self.settings.database
+        self.store = open_store("sqlite://" if url == MEMORY else url, self.settings.durability)
+        self.inbox = Inbox()
+        self.reporting = Reporting(self.inbox, self.telemetry)
+        self.evaluators = EvaluatorPool(
+            self.settings.evaluators, allow_python=self.settings.python_scripts
+        )
+        self.evaluation = Evaluation(self.evaluators, self.settings.evaluators, self.reporting)
+        self.core = Core(
+            self.store, self._knowledge(), self.clock, self.telemetry, self.evaluation.ask
+        )
+        self.port = ThreadPort(self.core, self.inbox)
+        self.thread = CoreThread(self.core, self.inbox)
+        self.executions = Executions(self.port, self.store)
+        self.tasks = Tasks(self.port, self.store, self.settings.secret)
+        self.definitions = Definitions(self.port, self.store)
+        self._state = threading.Lock()
+        self._started = self._stopped = False
+
+    def _knowledge(self) -> Knowledge:
+        store = self.store
+        return Knowledge(
+            lambda name: store.read(lambda session: catalogue.task(session, name)),
+            lambda name, version: store.read(
+                lambda session: catalogue.workflow(session, name, version)
+            ),
+            limits=self.settings.limits,
+            environment=self.settings.environment(),
+        )
+
+    @property
+    def running(self) -> bool:
+        """Started, and not stopping."""
+        return self._started and not self._stopped
+
+    def start(self) -> "Engine":
+        """Take up what the database holds, and work."""
+        with self._state:
+            if self._started:
+                return self
+            self._started = True
+        self.reporting.start()
+        self.evaluation.start()
+        self.thread.start()
+        return self
+
+    def stop(self) -> None:
+        """Finish the present group, let running work end within its grace, let go of the database.
+        May be called again, and before a start."""
+        with self._state:
+            if self._stopped:
+                return
+            self._stopped = True
+        grace = self.settings.grace_seconds
+        self.reporting.stop()
+        self.evaluation.stop(grace)
+        if self._started:
+            self.thread.stop()
+        self.store.close()
+
+    def __enter__(self) -> "Engine":
+        return self.start()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
