@@ -1,15 +1,20 @@
 """What decisions may know besides the execution: the catalogue as of now, and who polled lately."""
 
 import random
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import replace
 
-from engine.model.definitions import TaskDef, WorkflowDef
+from engine.model.definitions import SchemaDef, TaskDef, WorkflowDef
 from engine.model.facts import Facts, Limits, Snapshot
+from engine.model.record import Json
 from engine.tasks.snapshot import snapshot
 
 ReadTaskDef = Callable[[str], TaskDef | None]
 ReadDefinition = Callable[[str, int | None], WorkflowDef | None]
+
+CACHED_OUTPUTS = 10_000
+"""Outputs kept for tasks with a cacheConfig."""
 
 POLLED_LATELY_MS = 10_000
 """A domain counts as active when one of its workers polled this recently."""
@@ -27,6 +32,7 @@ class Knowledge:
         environment: dict[str, str] | None = None,
         sinks: frozenset[str] = frozenset({"conductor"}),
         jitter: bool = True,
+        schema_complaint: Callable[[SchemaDef, Json], str | None] | None = None,
     ) -> None:
         self._read_task_def = read_task_def
         self._read_definition = read_definition
@@ -34,12 +40,15 @@ class Knowledge:
         self._snapshots: dict[tuple[str, int | None], Snapshot | None] = {}
         self._polls: dict[tuple[str, str], int] = {}
         self._now = 0
+        self._cache: OrderedDict[tuple[str, str], tuple[int, bytes]] = OrderedDict()
         self._facts = Facts(
             now=0,
             task_def=self.task_def,
             definition=self.definition,
             polled=self.polled,
             jitter=seeded_jitter if jitter else _no_jitter,
+            schema_complaint=schema_complaint or _no_complaint,
+            cached=self.cached,
             limits=limits or Limits(),
             environment=environment or {},
             sinks=sinks,
@@ -72,6 +81,18 @@ class Knowledge:
                 raise
         return self._snapshots[key]
 
+    def cached(self, task_name: str, key: str) -> bytes | None:
+        """An output remembered under a task's cache key, while it is fresh."""
+        found = self._cache.get((task_name, key))
+        return found[1] if found is not None and found[0] > self._now else None
+
+    def remember(self, task_name: str, key: str, kept_ms: int, output: bytes) -> None:
+        """Keep an output for later runs; the oldest make room. Losing one only costs a call."""
+        self._cache[task_name, key] = (self._now + kept_ms, output)
+        self._cache.move_to_end((task_name, key))
+        while len(self._cache) > CACHED_OUTPUTS:
+            self._cache.popitem(last=False)
+
     def changed(self) -> None:
         """The catalogue has changed: forget what was read of it."""
         self._task_defs.clear()
@@ -90,6 +111,10 @@ class Knowledge:
 def seeded_jitter(task_id: str, limit_ms: int) -> int:
     """The same task id always gives the same number from 0 to the limit."""
     return random.Random(task_id).randint(0, limit_ms)
+
+
+def _no_complaint(schema: SchemaDef, value: Json) -> str | None:
+    return None
 
 
 def _no_jitter(task_id: str, limit_ms: int) -> int:

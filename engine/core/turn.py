@@ -395,6 +395,8 @@ class Core:
             self._withdraw(key, was, None)
         if "wake_at" in step.changes.fields:
             self.timers.set(step.execution.wake_at, key, None)
+        for kept in step.changes.cached:
+            self.knowledge.remember(*kept)
         for what in step.changes.told:
             self.telemetry.say(what, execution=step.execution, event=step.asked.event)
         for run in step.changes.runs.values():

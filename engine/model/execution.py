@@ -219,6 +219,8 @@ class Changes:
     """What the outside is told, (topic, body); at least once."""
     logs: list[tuple[str, str]] = field(default_factory=list)
     """Lines for task logs: (task id, text)."""
+    cached: list[tuple[str, str, int, bytes]] = field(default_factory=list)
+    """Outputs to remember: task name, cache key, milliseconds to keep, output."""
     told: list[str] = field(default_factory=list)
     """What happened, in words for metrics and the ledger: `workflow.completed` and the like."""
     reply: Any = None

@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from engine.model.definitions import TaskDef, WorkflowDef
+from engine.model.definitions import SchemaDef, TaskDef, WorkflowDef
+from engine.model.record import Json
 
 
 def _no_task_def(name: str) -> TaskDef | None:
@@ -15,6 +16,14 @@ def _no_domain(task_type: str, domain: str) -> bool:
 
 
 def _no_payload(seq: int, side: str) -> bytes | None:
+    return None
+
+
+def _no_complaint(schema: SchemaDef, value: Json) -> str | None:
+    return None
+
+
+def _no_cached(task_name: str, key: str) -> bytes | None:
     return None
 
 
@@ -61,6 +70,10 @@ class Facts:
     """The stored `input` or `output` of an attempt whose payload is not in memory."""
     jitter: Callable[[str, int], int] = _no_jitter
     """A repeatable random number of milliseconds from 0 to the limit, seeded by a task id."""
+    schema_complaint: Callable[[SchemaDef, Json], str | None] = _no_complaint
+    """Why a value does not fit a JSON Schema; None when it does."""
+    cached: Callable[[str, str], bytes | None] = _no_cached
+    """The output that a task of this name stored under a cache key, while it is fresh."""
     limits: Limits = field(default_factory=Limits)
     environment: dict[str, str] = field(default_factory=dict)
     """The variables that expressions may read."""

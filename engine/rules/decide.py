@@ -37,6 +37,7 @@ from engine.model.status import ExecutionStatus
 from engine.rules import lifecycle, recovery, reports
 from engine.rules.deadlines import wake_at
 from engine.rules.ending import end, end_if_over, give_up_waiting, start_failure_workflow
+from engine.rules.listeners import tell_state_change
 from engine.rules.succession import carry_out, follow
 from engine.tasks.draft import Draft
 
@@ -74,7 +75,7 @@ def decide(execution: Execution, event: Event, facts: Facts) -> Changes:
     draft = Draft(execution, facts)
     RULES[type(event)](draft, event)
     come_to_rest(draft)
-    set_deadlines(draft)
+    finish(draft)
     return draft.changes
 
 
@@ -103,15 +104,18 @@ def come_to_rest(d: Draft) -> None:
             return
 
 
-def set_deadlines(d: Draft) -> None:
-    """Give every touched attempt the next instant at which a decision about it is due."""
+def finish(d: Draft) -> None:
+    """Give every touched attempt the next instant at which a decision about it is due, and tell
+    those who want to hear of it."""
     paused = d.status is ExecutionStatus.PAUSED
     for run in d.changes.runs.values():
-        if not run.open:
-            run.wake_at = 0
-            continue
         node = d.node(run.ref)
         if node is None:
+            continue
+        if node.task.on_state_change:
+            tell_state_change(d, run, d.execution.runs.get(run.seq))
+        if not run.open:
+            run.wake_at = 0
             continue
         # During a pause only waits end; deadlines are looked at when it is over.
         own = run.due_at if run.carrier is None else 0

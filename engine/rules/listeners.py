@@ -2,6 +2,8 @@
 own wish."""
 
 from engine.model.execution import Run
+from engine.model.record import Json
+from engine.model.status import TaskStatus
 from engine.tasks.draft import Draft
 
 WORKFLOW_STATUS = "workflow_status"
@@ -33,27 +35,45 @@ def tell_listeners(d: Draft, what: str) -> None:
     )
 
 
-def tell_state_change(d: Draft, run: Run, what: str) -> None:
-    """Messages for the task's `onStateChange`, whose keys name one or more of the events
-    onScheduled, onStart, onFailed, onSuccess, onCancelled."""
+STATE_CHANGES = {
+    TaskStatus.SCHEDULED: "onScheduled",
+    TaskStatus.IN_PROGRESS: "onStart",
+    TaskStatus.COMPLETED: "onSuccess",
+    TaskStatus.COMPLETED_WITH_ERRORS: "onSuccess",
+    TaskStatus.FAILED: "onFailed",
+    TaskStatus.FAILED_WITH_TERMINAL_ERROR: "onFailed",
+    TaskStatus.TIMED_OUT: "onFailed",
+    TaskStatus.CANCELED: "onCancelled",
+}
+"""What a key of `onStateChange` may name, by the status that was entered."""
+
+
+def tell_state_change(d: Draft, run: Run, was: Run | None) -> None:
+    """Messages for the task's `onStateChange`, whose keys are comma lists of the words above."""
     node = d.node(run.ref)
-    if node is None or not node.task.on_state_change or d.execution.isolated:
+    what = STATE_CHANGES.get(run.status)
+    if node is None or what is None or d.execution.isolated:
+        return
+    if was is not None and was.status is run.status:
         return
     for key, wanted in node.task.on_state_change.items():
         if what not in [name.strip() for name in key.split(",")]:
             continue
         for item in wanted if isinstance(wanted, list) else [wanted]:
             if isinstance(item, dict) and item.get("type"):
-                payload = d.fill_value(item.get("payload"), run.task_id)
-                body = {
-                    "event": item["type"],
-                    "id": f"{run.task_id}:{what}:{run.attempt}",
-                    "payload": {
-                        **(payload if isinstance(payload, dict) else {}),
-                        "taskId": run.task_id,
-                        "referenceTaskName": run.reference,
-                        "workflowInstanceId": d.execution.id,
-                        "status": run.status.value,
-                    },
-                }
-                d.changes.messages.append(("event", body))
+                d.changes.messages.append(("event", _state_message(d, run, what, item)))
+
+
+def _state_message(d: Draft, run: Run, what: str, wanted: dict[str, Json]) -> dict[str, Json]:
+    payload = d.fill_value(wanted.get("payload"), run.task_id)
+    return {
+        "event": wanted["type"],
+        "id": f"{run.task_id}:{what}:{run.poll_count}",
+        "payload": {
+            **(payload if isinstance(payload, dict) else {}),
+            "taskId": run.task_id,
+            "referenceTaskName": run.reference,
+            "workflowInstanceId": d.execution.id,
+            "status": run.status.value,
+        },
+    }

@@ -14,10 +14,11 @@ from engine.model.ids import task_place
 from engine.model.record import Json, decode, encode
 from engine.model.status import ExecutionStatus, TaskStatus
 from engine.rules.deadlines import pass_deadlines, pass_workflow_deadline
-from engine.rules.listeners import tell_state_change
 from engine.rules.succession import inner_iteration, place_all
+from engine.tasks.by_worker import remember_output
 from engine.tasks.draft import Draft
 from engine.tasks.kind import SCRIPT, fail
+from engine.tasks.plan import Node
 from engine.tasks.registry import kind_of
 
 
@@ -36,7 +37,6 @@ def claim(d: Draft, event: Claim) -> None:
     run.worker = event.worker
     run.poll_count += 1
     d.changes.reply = True
-    tell_state_change(d, run, "onStart")
 
 
 def extend_lease(d: Draft, event: ExtendLease) -> None:
@@ -65,12 +65,28 @@ def result(d: Draft, event: Result) -> None:
     if len(run.output) > d.facts.limits.task_payload:
         _refuse_payload(d, run)
         return
-    if event.status.terminal:
-        run.callback_after = event.callback_after
-        run.reason = reason
-        d.end(run, event.status)
+    if not event.status.terminal:
+        _progress(d, run, event, reason)
         return
-    _progress(d, run, event, reason)
+    run.callback_after = event.callback_after
+    run.reason = reason
+    node = d.node_of(run)
+    complaint = _output_complaint(d, run, node) if event.status.successful else None
+    if complaint is not None:
+        fail(d, run, complaint, for_good=True)
+        return
+    d.end(run, event.status)
+    if event.status is TaskStatus.COMPLETED and node.task.cache_config:
+        remember_output(d, run, node)
+
+
+def _output_complaint(d: Draft, run: Run, node: Node) -> str | None:
+    """Why a reported output is not taken: its task definition enforces a schema it breaks."""
+    policy = node.task_def
+    if not policy.enforce_schema or policy.output_schema is None:
+        return None
+    complaint = d.facts.schema_complaint(policy.output_schema, decode(run.output))
+    return complaint and f"The output of {run.reference} does not fit its outputSchema: {complaint}"
 
 
 def late_line(d: Draft, run: Run, event: Result) -> str:

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from engine.expressions.paths import PathTooCostly
+from engine.expressions.templates import TemplateTooDeep
 from engine.model.execution import Run
 from engine.model.status import ExecutionStatus, TaskStatus
 from engine.rules.retries import next_attempt
@@ -41,8 +43,22 @@ def place_attempt(d: Draft, node: Node, iteration: int, again: Again | None) -> 
         place_attempt(d, found, iteration, again)
         d.edit(d.latest_of(found, iteration)).node = found.task
         return
-    for ref in kind.place(d, node, iteration, again):
+    try:
+        refs = kind.place(d, node, iteration, again)
+    except (PathTooCostly, TemplateTooDeep) as error:
+        _cannot_begin(d, node, iteration, str(error))
+        return
+    for ref in refs:
         place(d, ref, iteration)
+
+
+def _cannot_begin(d: Draft, node: Node, iteration: int, reason: str) -> None:
+    """An expression in the task's input cannot be worked out: the attempt fails for good."""
+    run = d.latest(reference_of(node.ref, 0 if node.task.type == "DO_WHILE" else iteration))
+    if run is not None and run.open:
+        d.end(run, TaskStatus.FAILED_WITH_TERMINAL_ERROR, reason=f"input of {node.ref}: {reason}")
+    else:
+        d.end_workflow(ExecutionStatus.FAILED, f"input of {node.ref}: {reason}")
 
 
 def pass_skipped(d: Draft, there: Run, iteration: int) -> None:

@@ -9,8 +9,9 @@ from engine.model.execution import Run
 from engine.model.record import Json, encode
 from engine.model.status import ExecutionStatus, TaskStatus
 from engine.tasks.draft import Again, Draft
-from engine.tasks.kind import NOTHING, TaskKind, give_input, hold_back
+from engine.tasks.kind import NOTHING, TaskKind, fail, give_input, hold_back
 from engine.tasks.plan import Node, compile_node
+from engine.tasks.view import View
 from engine.tasks.words import is_system
 
 
@@ -30,6 +31,18 @@ class ByWorker(TaskKind):
         if again is None and not is_system(node.task.type):
             run.domain = domain_for(d, run.type)
         run.carrier = run.type
+        return self.check(d, run, node, given)
+
+    @staticmethod
+    def check(d: Draft, run: Run, node: Node, given: dict[str, Json]) -> Sequence[str]:
+        """Refuse an input that breaks its schema or the size limit; take a cached output."""
+        complaint = input_complaint(d, run, node, given)
+        if complaint is not None:
+            return fail(d, run, complaint, for_good=True)
+        found = cached_output(d, run, node)
+        if found is not None:
+            d.log(run, ("output taken from the cache",))
+            d.end(run, TaskStatus.COMPLETED, found)
         return NOTHING
 
     @staticmethod
@@ -42,6 +55,45 @@ class ByWorker(TaskKind):
         run.status = TaskStatus.SCHEDULED
         run.carrier = run.type
         return NOTHING
+
+
+def input_complaint(d: Draft, run: Run, node: Node, given: dict[str, Json]) -> str | None:
+    """Why a task cannot be handed its input."""
+    policy, size = node.task_def, len(run.input or b"")
+    limit = d.facts.limits.task_payload
+    if size > limit:
+        return (
+            f"The input payload size: {size} of task: {run.task_id} in workflow: "
+            f"{d.execution.id} is greater than the permissible limit: {limit} bytes"
+        )
+    if policy.enforce_schema and policy.input_schema is not None:
+        complaint = d.facts.schema_complaint(policy.input_schema, given)
+        if complaint is not None:
+            return f"The input of {node.ref} does not fit its inputSchema: {complaint}"
+    return None
+
+
+def cache_key(view: View, run: Run, node: Node) -> str | None:
+    """What the task's cacheConfig names, filled from the execution; None without one."""
+    config = node.task.cache_config
+    if not config or not config.get("key") or not config.get("ttlInSecond"):
+        return None
+    return str(view.fill_value(config["key"], run.task_id))
+
+
+def cached_output(d: Draft, run: Run, node: Node) -> bytes | None:
+    """The output that an earlier run of this task has left under the same cache key."""
+    key = cache_key(d, run, node)
+    return None if key is None else d.facts.cached(run.name, key)
+
+
+def remember_output(d: Draft, run: Run, node: Node) -> None:
+    """Leave a completed output under the task's cache key."""
+    key = cache_key(d, run, node)
+    config = node.task.cache_config
+    if key is not None and config and run.output is not None and not d.execution.isolated:
+        kept_ms = int(config["ttlInSecond"]) * 1000
+        d.changes.cached.append((run.name, key, kept_ms, run.output))
 
 
 def domain_for(d: Draft, task_type: str) -> str | None:
