@@ -31,6 +31,10 @@ def _no_jitter(task_id: str, limit_ms: int) -> int:
     return 0
 
 
+def _nothing_held(execution: Execution, run: Run) -> bool:
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """A definition as an execution runs by it: task definitions embedded, versions pinned."""
@@ -79,3 +83,5 @@ class Facts:
     """The variables that expressions may read."""
     sinks: frozenset[str] = frozenset({"conductor"})
     """The event queue providers at hand."""
+    held: Callable[[Execution, Run], bool] = _nothing_held
+    """Is this attempt answered by a mock instead of being carried out? Only ever so in a test."""

@@ -106,6 +106,8 @@ class EventTask(AtOnce):
         return NOTHING
 
     def act(self, d: Draft, run: Run, node: Node) -> Sequence[str]:
+        if d.facts.held(d.execution, run):
+            return NOTHING
         given = d.input(run)
         queue = self.queue_name(d, run, str(given.get("sink") or ""))
         if queue is None:

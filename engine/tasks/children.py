@@ -66,6 +66,9 @@ class SubWorkflow(TaskKind):
 
     def launch(self, d: Draft, run: Run, node: Node) -> None:
         """Write the child's start; from here on the task waits for its end."""
+        if d.facts.held(d.execution, run):
+            self.under_way(d, run)
+            return
         given = d.input(run)
         try:
             snapshot = self._snapshot(d, given)
@@ -96,12 +99,17 @@ class SubWorkflow(TaskKind):
                 isolated=execution.isolated,
             ),
         )
+        self.under_way(d, run)
+        run.child_id = child
+        run.output = encode({"subWorkflowId": child})
+
+    @staticmethod
+    def under_way(d: Draft, run: Run) -> None:
+        """The task waits for an end that comes from elsewhere."""
         run.status = TaskStatus.IN_PROGRESS
         run.started_at = run.started_at or d.facts.now
         run.updated_at = d.facts.now
         run.due_at = run.callback_after = 0
-        run.child_id = child
-        run.output = encode({"subWorkflowId": child})
 
     @staticmethod
     def _described(d: Draft, definition: Json, own_id: str) -> Json:
@@ -150,6 +158,9 @@ class StartWorkflow(AtOnce):
         return self.act(d, run, node)
 
     def act(self, d: Draft, run: Run, node: Node) -> Sequence[str]:
+        if d.facts.held(d.execution, run):
+            d.edit(run).due_at = 0
+            return NOTHING
         described = d.input(run).get("startWorkflow")
         if described is None:
             return fail(d, run, "Missing 'startWorkflow' in input data.")
