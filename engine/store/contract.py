@@ -83,6 +83,17 @@ class Wake:
 
 
 @dataclass(frozen=True, slots=True)
+class Gated:
+    """A live execution that counts for a workflow rate limit, or waits for one."""
+
+    key: str
+    execution: int
+    waiting: bool
+    limit: int
+    """concurrentExecLimit of its definition."""
+
+
+@dataclass(frozen=True, slots=True)
 class StoredLetter:
     """A letter that waits to be applied."""
 
@@ -139,6 +150,18 @@ class Store(Protocol):
 
     def letters(self) -> Sequence[StoredLetter]:
         """Letters that wait to be applied, oldest first."""
+        ...
+
+    def started_with(self, workflow_name: str, key: str) -> str | None:
+        """The workflow id that an idempotency key has started."""
+        ...
+
+    def free_key(self, workflow_name: str, key: str, workflow_id: str) -> None:
+        """An idempotency key may be used again; its holder has ended."""
+        ...
+
+    def gated(self) -> Sequence[Gated]:
+        """Live executions with a rate limit key, oldest first."""
         ...
 
     def errand(self, work: Any) -> Any:

@@ -1,7 +1,7 @@
 """The story of an execution: lines that are only added to, each bound to the one before it."""
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import orjson
 from sqlmodel import Session, col, select
@@ -17,19 +17,15 @@ def chained(before: str, execution: int, line: LedgerLine) -> str:
     return hashlib.blake2b(head + b"\n" + line.body, digest_size=16).hexdigest()
 
 
-def story(key: int, after: int = 0, limit: int = 1000) -> Callable[[Session], list[LedgerLine]]:
-    """A question: the lines of an execution after a line, oldest first."""
-
-    def ask(session: Session) -> list[LedgerLine]:
-        lines = (
-            select(Ledger)
-            .where(Ledger.execution == key, Ledger.line > after)
-            .order_by(col(Ledger.line))
-            .limit(limit)
-        )
-        return [_line(session, row) for row in session.exec(lines)]
-
-    return ask
+def story(session: Session, key: int, after: int = 0, limit: int = 1000) -> list[LedgerLine]:
+    """The lines of an execution after a line, oldest first."""
+    asked = (
+        select(Ledger)
+        .where(Ledger.execution == key, Ledger.line > after)
+        .order_by(col(Ledger.line))
+        .limit(limit)
+    )
+    return [_line(session, row) for row in session.exec(asked)]
 
 
 def _line(session: Session, row: Ledger) -> LedgerLine:

@@ -8,7 +8,16 @@ from typing import Any
 from engine.model.events import Letter
 from engine.model.execution import Changes, Execution, Run
 from engine.model.status import TaskStatus
-from engine.store.contract import Group, LedgerLine, Loaded, Ready, RowRefused, StoredLetter, Wake
+from engine.store.contract import (
+    Gated,
+    Group,
+    LedgerLine,
+    Loaded,
+    Ready,
+    RowRefused,
+    StoredLetter,
+    Wake,
+)
 
 _DERIVED = frozenset(
     ["runs", "latest", "last_of", "open", "unsettled", "left", "busy", "nodes", "decoded"]
@@ -141,6 +150,20 @@ class MemoryStore:
 
     def letters(self) -> Sequence[StoredLetter]:
         return [StoredLetter(number, letter) for number, letter in self._letters.items()]
+
+    def started_with(self, workflow_name: str, key: str) -> str | None:
+        return self._starts.get((workflow_name, key))
+
+    def free_key(self, workflow_name: str, key: str, workflow_id: str) -> None:
+        if self._starts.get((workflow_name, key)) == workflow_id:
+            del self._starts[workflow_name, key]
+
+    def gated(self) -> Sequence[Gated]:
+        return [
+            Gated(row.rate_limit_key, key, row.rate_limited, row.definition.concurrent_executions)
+            for key, row in sorted(self._rows.items())
+            if row.rate_limit_key is not None and not row.status.terminal
+        ]
 
     def errand(self, work: Callable[[Any], Any]) -> Any:
         return work(self)

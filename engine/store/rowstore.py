@@ -297,6 +297,33 @@ class RowStore:
                 for number, to, sender, kind, body in connection.execute(self._sql.letters)
             ]
 
+    def started_with(self, workflow_name: str, key: str) -> str | None:
+        return self.read(lambda session: catalogue.started_with(session, workflow_name, key))
+
+    def free_key(self, workflow_name: str, key: str, workflow_id: str) -> None:
+        self.errand(
+            lambda session: catalogue.release_key(session, workflow_name, key, workflow_id)
+        )
+
+    def gated(self) -> Sequence[Gated]:
+        rows = self.read(
+            lambda session: session.exec(
+                select(
+                    col(ExecutionRow.rate_limit_key),
+                    col(ExecutionRow.key),
+                    col(ExecutionRow.rate_limited),
+                    col(ExecutionRow.definition_hash),
+                )
+                .where(col(ExecutionRow.status).in_([status.value for status in EXECUTION_LIVE]))
+                .where(col(ExecutionRow.rate_limit_key).is_not(None))
+                .order_by(col(ExecutionRow.key))
+            ).all()
+        )
+        return [
+            Gated(name or "", key, waiting, self.definition(digest).concurrent_executions)
+            for name, key, waiting, digest in rows
+        ]
+
     def definition(self, name: str) -> WorkflowDef:
         """The snapshot stored under a hash."""
         known = self._definitions.get(name)

@@ -1,0 +1,319 @@
+"""Questions about what is stored, for people and the API: they read, page by key, and stop counting.
+
+Every function takes a session that reads (`store.read`). Rows never leave: answers are records.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, Table, and_, func, literal_column, or_, select, text
+from sqlmodel import Session
+
+from engine.model.execution import Run
+from engine.store import tables
+from engine.store.payloads import stored_value
+from engine.store.rows import RUN_FIELDS, decode_text, run_of
+from engine.store.tables import table_of
+
+EXECUTION: Table = table_of(tables.ExecutionRow)
+TASK: Table = table_of(tables.TaskRow)
+COUNTED_TO = 10_000
+"""Counts stop here: whoever sees this number reads it as "that many and more"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """An execution as a list shows it: everything but variables, mailbox and tasks."""
+
+    key: int
+    id: str
+    name: str
+    version: int
+    status: str
+    definition_hash: str
+    correlation_id: str | None
+    priority: int
+    parent_id: str | None
+    parent_task_id: str | None
+    owner_app: str | None
+    created_by: str | None
+    updated_by: str | None
+    event: str | None
+    idempotency_key: str | None
+    task_to_domain: dict[str, str]
+    created_at: int
+    updated_at: int
+    ended_at: int
+    reason: str | None
+    failed_refs: tuple[str, ...]
+    failed_names: tuple[str, ...]
+    stuck: str | None
+    isolated: bool
+    input_path: str | None
+    output_path: str | None
+    input: bytes | None = None
+    output: bytes | None = None
+
+
+_LISTED = tuple(Listed.__dataclass_fields__)[:-2]
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which executions; what is not said is not asked for. Times are of the creation."""
+
+    name: str | None = None
+    version: int | None = None
+    statuses: Sequence[str] = ()
+    correlation_id: str | None = None
+    parent_id: str | None = None
+    top_level: bool = False
+    since: int | None = None
+    until: int | None = None
+    """Before this instant."""
+
+    def conditions(self) -> list[ColumnElement[bool]]:
+        """The same as SQL."""
+        c = EXECUTION.c
+        same = {
+            "name": self.name,
+            "version": self.version,
+            "correlation_id": self.correlation_id,
+            "parent_id": self.parent_id,
+        }
+        found = [c[name] == value for name, value in same.items() if value is not None]
+        if self.statuses:
+            found.append(c.status.in_(self.statuses))
+        if self.top_level:
+            found.append(c.parent_id.is_(None))
+        if self.since is not None:
+            found.append(c.created_at >= self.since)
+        if self.until is not None:
+            found.append(c.created_at < self.until)
+        return found
+
+
+Cursor = tuple[int, int]
+"""Creation time and number of the last row that was shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some executions, the newest first, and where the next page begins."""
+
+    rows: list[Listed]
+    after: Cursor | None
+    """None when this is the last page."""
+    total: int
+    """Of all pages, counted up to `COUNTED_TO`."""
+
+
+def page(session: Session, wanted: Filter, after: Cursor | None = None, limit: int = 50) -> Page:
+    """The page that follows a row."""
+    c = EXECUTION.c
+    conditions = wanted.conditions()
+    asked = select(*_columns()).where(*conditions)
+    if after is not None:
+        at, key = after
+        asked = asked.where(or_(c.created_at < at, and_(c.created_at == at, c.key < key)))
+    asked = asked.order_by(c.created_at.desc(), c.key.desc()).limit(limit + 1)
+    rows = [_listed(row) for row in session.execute(asked)]
+    more = len(rows) > limit
+    rows = rows[:limit]
+    following = (rows[-1].created_at, rows[-1].key) if more else None
+    return Page(rows, following, capped(session, select(c.key).where(*conditions)))
+
+
+def capped(session: Session, asked: Select[Any], limit: int = COUNTED_TO) -> int:
+    """How many rows a query has, counted up to a limit."""
+    bare: Select[Any] = asked.with_only_columns(literal_column("1"), maintain_column_froms=True)
+    some = bare.order_by(None).limit(limit).subquery()
+    return int(session.execute(select(func.count()).select_from(some)).scalar_one())
+
+
+def listed(session: Session, keys: Sequence[int], payloads: bool = False) -> list[Listed]:
+    """Executions by number, in the order asked for; those that are gone are left out."""
+    c = EXECUTION.c
+    columns = (*_columns(), c.input, c.output) if payloads else _columns()
+    rows = session.execute(select(*columns).where(c.key.in_(keys)))
+    found = {row[0]: _listed(row, session) for row in rows}
+    return [found[key] for key in keys if key in found]
+
+
+def _columns() -> tuple[ColumnElement[Any], ...]:
+    return tuple(EXECUTION.c[name] for name in _LISTED)
+
+
+def _listed(row: Any, session: Session | None = None) -> Listed:
+    given = dict(zip(_LISTED, row, strict=False))
+    given["task_to_domain"] = decode_text(given["task_to_domain"]) or {}
+    for name in ("failed_refs", "failed_names"):
+        given[name] = tuple(decode_text(given[name]) or ())
+    given["isolated"] = bool(given["isolated"])
+    if session is not None and len(row) > len(_LISTED):
+        given["input"] = stored_value(session, row[-2])
+        given["output"] = stored_value(session, row[-1])
+    return Listed(**given)
+
+
+def counts(session: Session) -> dict[tuple[str, str], int]:
+    """How many executions of each (name, status) there are."""
+    c = table_of(tables.Counter).c
+    rows = session.execute(select(c.name, c.status, c.n).where(c.n != 0))
+    return {(name, status): n for name, status, n in rows}
+
+
+def running(
+    session: Session,
+    name: str,
+    version: int | None = None,
+    since: int | None = None,
+    until: int | None = None,
+) -> list[str]:
+    """Workflow ids of the executions of a name that have not ended, oldest first."""
+    wanted = Filter(name=name, version=version, since=since, until=until)
+    c = EXECUTION.c
+    asked = select(c.id).where(text(tables.EXECUTION_LIVE), *wanted.conditions()).order_by(c.key)
+    return list(session.execute(asked).scalars())
+
+
+def correlated(
+    session: Session, correlation_id: str, name: str | None = None, ended: bool = False
+) -> list[str]:
+    """Workflow ids with a correlation id, oldest first; ended ones only on demand."""
+    c = EXECUTION.c
+    wanted = Filter(name=name, correlation_id=correlation_id)
+    asked = select(c.id).where(*wanted.conditions()).order_by(c.key)
+    if not ended:
+        asked = asked.where(text(tables.EXECUTION_LIVE))
+    return list(session.execute(asked).scalars())
+
+
+def children(session: Session, workflow_id: str) -> list[str]:
+    """Workflow ids of sub-workflows, oldest first."""
+    c = EXECUTION.c
+    asked = select(c.id).where(c.parent_id == workflow_id).order_by(c.key)
+    return list(session.execute(asked).scalars())
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An attempt as the picture and the timeline show it."""
+
+    seq: int
+    task_id: str
+    ref: str
+    reference: str
+    type: str
+    name: str
+    status: str
+    iteration: int
+    attempt: int
+    retried: bool
+    scheduled_at: int
+    started_at: int
+    updated_at: int
+    ended_at: int
+    due_at: int
+    wake_at: int
+    poll_count: int
+    worker: str | None
+    reason: str | None
+    child_id: str | None
+    carrier: str | None
+    domain: str | None
+    fork: str | None
+
+
+def outline(session: Session, key: int) -> list[Step]:
+    """All attempts of an execution, no payload read."""
+    columns = (TASK.c[name] for name in Step.__dataclass_fields__)
+    rows = session.execute(select(*columns).where(TASK.c.execution == key).order_by(TASK.c.seq))
+    return [Step(*row) for row in rows]
+
+
+def tasks(
+    session: Session, key: int, statuses: Sequence[str] = (), start: int = 0, count: int = 15
+) -> tuple[list[Run], int]:
+    """Some attempts of an execution with their payloads, and how many there are."""
+    conditions = [TASK.c.execution == key]
+    if statuses:
+        conditions.append(TASK.c.status.in_(statuses))
+    asked = _runs(TASK).where(*conditions)
+    some = asked.order_by(TASK.c.seq).offset(max(start, 0)).limit(count)
+    total = session.execute(select(func.count()).select_from(TASK).where(*conditions)).scalar_one()
+    return _read(session, some), int(total)
+
+
+def attempts(session: Session, places: Sequence[tuple[int, int]]) -> list[Run]:
+    """Attempts by (execution, seq), in the order asked for, with their payloads."""
+    found: dict[tuple[int, int], Run] = {}
+    by_execution: dict[int, list[int]] = {}
+    for key, seq in places:
+        by_execution.setdefault(key, []).append(seq)
+    for key, numbers in by_execution.items():
+        asked = _runs(TASK).where(TASK.c.execution == key, TASK.c.seq.in_(numbers))
+        found.update({(key, run.seq): run for run in _read(session, asked)})
+    return [found[place] for place in places if place in found]
+
+
+def before(session: Session, key: int) -> list[Run]:
+    """Attempts as they were before they were reopened in place or removed, oldest first."""
+    table = table_of(tables.TaskBefore)
+    return _read(session, _runs(table).where(table.c.execution == key).order_by(table.c.id))
+
+
+def _runs(table: Table) -> Select[Any]:
+    return select(*(table.c[name] for name in RUN_FIELDS))
+
+
+def _read(session: Session, asked: Select[Any]) -> list[Run]:
+    rows = session.execute(asked).all()
+    return [run_of(row, lambda held: stored_value(session, held)) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class LogLine:
+    """A line of an attempt's log."""
+
+    task_id: str
+    at: int
+    line: str
+
+
+def task_logs(session: Session, key: int, seq: int) -> list[LogLine]:
+    """The log of an attempt, oldest line first."""
+    c = table_of(tables.TaskLogRow).c
+    asked = select(c.task_id, c.at, c.line).where(c.execution == key, c.seq == seq)
+    return [LogLine(*row) for row in session.execute(asked.order_by(c.id))]
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """When a worker last asked a queue for tasks."""
+
+    queue: str
+    domain: str | None
+    worker: str
+    at: int
+
+
+def workers(session: Session, queue: str | None = None) -> list[Seen]:
+    """Who has asked for tasks, of one queue or of all, the latest first."""
+    c = table_of(tables.WorkerSeen).c
+    asked = select(c.queue, c.domain, c.worker, c.at).order_by(c.at.desc(), c.queue, c.worker)
+    if queue is not None:
+        asked = asked.where(c.queue == queue)
+    return [Seen(name, domain or None, who, at) for name, domain, who, at in session.execute(asked)]
+
+
+def queue_sizes(session: Session) -> dict[tuple[str, str | None], int]:
+    """How many attempts wait for a worker, by (carrier, domain)."""
+    c = TASK.c
+    asked = (
+        select(c.carrier, c.domain, func.count())
+        .where(text(tables.QUEUED), c.status == "SCHEDULED")
+        .group_by(c.carrier, c.domain)
+    )
+    return {(carrier, domain): n for carrier, domain, n in session.execute(asked)}
