@@ -1,7 +1,7 @@
 """Core.turn(items): decide, commit, tell. The only write path.
 
 1. Each event meets its execution, and `decide` says what it means; letters to other executions are
-   taken in the same turn.
+   taken in the same turn, and work that waiting workers can take is claimed for them.
 2. All of it is committed as one group.
 3. Only then are callers answered, work handed out, timers set.
 
@@ -9,12 +9,14 @@ Needs no thread: the core thread, mock runs, simulation and tests all call it.
 """
 
 import traceback
+import zlib
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from engine.core.admission import Gates, Keys
 from engine.core.handout import Handout
 from engine.core.inbox import Asked, Errand, Handed, Item, Wanted
 from engine.core.knowledge import Knowledge
@@ -25,6 +27,7 @@ from engine.instruments.clock import Clock
 from engine.instruments.telemetry import Telemetry
 from engine.model.errors import EngineError, NotFound, NotTaken
 from engine.model.events import (
+    Answer,
     ChildRefused,
     Claim,
     Due,
@@ -88,7 +91,7 @@ class Turn:
     group: Group = field(default_factory=Group)
     steps: list[Step] = field(default_factory=list)
     replies: list[tuple["Future[Any]", Any, BaseException | None]] = field(default_factory=list)
-    handed: list[tuple[Wanted, list[tuple[int, int]]]] = field(default_factory=list)
+    handed: list[tuple[Wanted, list[Handed]]] = field(default_factory=list)
     letters_taken: int = 0
     touched: dict[int, Execution] = field(default_factory=dict)
 
@@ -112,6 +115,8 @@ class Core:
         self.live = Live(store)
         self.timers = Timers(store)
         self.handout = Handout(store)
+        self.keys = Keys(store, self.live)
+        self.gates = Gates(store)
         self.follow_up: deque[Item] = deque()
         """Items that the turn itself has put up for the next one."""
 
@@ -119,6 +124,7 @@ class Core:
         """Begin with what the store has: ready work, letters, due times. Waiting executions are
         not loaded."""
         self.handout.fill()
+        self.gates.fill()
         for stored in self.store.letters():
             self.follow_up.append(
                 Asked(stored.letter.event, workflow_id=stored.letter.to, letter=stored.id)
@@ -131,15 +137,19 @@ class Core:
         """Take what has piled up: decide, commit, tell."""
         turn = Turn(self.clock.now())
         work: deque[Asked] = deque()
+        waiting: list[Wanted] = []
         for item in items:
             if isinstance(item, Asked):
                 work.append(item)
             elif isinstance(item, Wanted):
-                self._hand_out(turn, item)
+                waiting.append(item)
             else:
                 self._run_errand(item)
         while work:
             self._take(turn, work.popleft(), work)
+        # Work that this very turn has brought about is claimed in the same commit.
+        for wanted in (*waiting, *self.handout.answerable(turn.now)):
+            self._hand_out(turn, wanted)
         self._commit(turn)
 
     def _take(self, turn: Turn, asked: Asked, work: deque[Asked]) -> Step | None:
@@ -197,10 +207,15 @@ class Core:
     def _decide(self, turn: Turn, execution: Execution, asked: Asked) -> Step | None:
         event = asked.event
         created = execution.created_at == 0
-        if isinstance(event, Start) and not created:
-            self._reply(turn, asked, execution.id)
-            self._consumed(turn, asked)
-            return None
+        if isinstance(event, Start):
+            holder = execution.id if not created else self.keys.existing(event)
+            if holder is not None:
+                self._reply(turn, asked, holder)
+                self._consumed(turn, asked)
+                return None
+            event = self.gates.stamped(event)
+            execution.rate_limit_key = event.rate_limit_key
+            execution.rate_limited = event.rate_limited
         key = execution.key
         facts = self.knowledge.facts(turn.now, lambda seq, side: self.store.payload(key, seq, side))
         changes = decide(execution, event, facts)
@@ -216,8 +231,13 @@ class Core:
         execution.apply(changes)
         turn.group.written.append(Written(execution, changes, created, line))
         turn.touched[key] = execution
+        if created:
+            self.keys.take(execution)
+            self.gates.entered(execution)
         step = Step(asked, execution, changes, before)
         turn.steps.append(step)
+        self._count(step, +1)
+        self._queue(step)
         self._consumed(turn, asked)
         self._reply(turn, asked, execution.id if created else changes.reply)
         return step
@@ -324,6 +344,7 @@ class Core:
 
     def _give_up(self, turn: Turn, error: Exception) -> None:
         """The store failed: memory must not run ahead of it. Callers may repeat."""
+        self.keys.turn_over()
         self.telemetry.say("store.failed", error=str(error))
         for key in turn.touched:
             self.live.let_go(key)
@@ -334,7 +355,9 @@ class Core:
         self._offer_again(turn)
 
     def _offer_again(self, turn: Turn) -> None:
+        """Nothing of the turn has happened: neither what it counted nor what it took."""
         for step in turn.steps:
+            self._count(step, -1)
             if isinstance(step.asked.event, Claim):
                 run = step.before.get(step.asked.event.seq)
                 if run is not None and run.carrier is not None:
@@ -342,6 +365,7 @@ class Core:
 
     def _take_one_by_one(self, turn: Turn, error: Exception) -> None:
         """One row was refused: only its event fails, not its neighbours."""
+        self.keys.turn_over()
         for key in turn.touched:
             self.live.let_go(key)
         asked = [
@@ -362,37 +386,28 @@ class Core:
 
     def _tell(self, turn: Turn) -> None:
         """Everything stands: answer callers, hand out work, set timers, let go."""
-        for wanted, places in turn.handed:
-            _resolve(wanted.reply, [self._handed(*place) for place in places], None)
+        for wanted, handed in turn.handed:
+            _resolve(wanted.reply, handed, None)
         for reply, value, error in turn.replies:
             _resolve(reply, value, error)
         for step in turn.steps:
             self._after(step)
+        self.keys.turn_over()
         for letter in turn.group.letters:
             self.follow_up.append(Asked(letter.event, workflow_id=letter.to))
         for execution in turn.touched.values():
+            if execution.status.terminal:
+                self.follow_up.extend(self.gates.left(execution))
             self.live.let_go_if_idle(execution)
         self.live.trim()
         self._ask_evaluators()
-        self.follow_up.extend(self.handout.answerable(turn.now))
 
     def _after(self, step: Step) -> None:
-        """Work, counts and timers that follow from one step."""
+        """Timers that follow from one step, and what is said about it."""
         key = step.execution.key
         for seq, run in step.changes.runs.items():
-            was = step.before.get(seq)
-            self._count(was, run)
-            self._withdraw(key, was, run)
-            if run.open:
-                if (
-                    run.carrier is not None and run.status is TaskStatus.SCHEDULED
-                ) or run.carrier == SCRIPT:
-                    self._offer(key, run)
+            if run.wake_at and run.open:
                 self.timers.set(run.wake_at, key, seq)
-        for seq in step.changes.removed:
-            was = step.before.get(seq)
-            self._count(was, None)
-            self._withdraw(key, was, None)
         if "wake_at" in step.changes.fields:
             self.timers.set(step.execution.wake_at, key, None)
         for kept in step.changes.cached:
@@ -412,13 +427,28 @@ class Core:
         if not stays:
             self.handout.withdraw(was.carrier, was.domain, key, was.seq)
 
-    def _count(self, was: Run | None, now: Run | None) -> None:
-        before = was is not None and was.status is TaskStatus.IN_PROGRESS
-        after = now is not None and now.status is TaskStatus.IN_PROGRESS
-        if before != after:
-            run = now or was
-            if run is not None:
-                self.handout.count(run.name, 1 if after else -1)
+    def _count(self, step: Step, by: int) -> None:
+        """Keep the number of attempts in progress: what a step has moved, or has not after all."""
+        for seq, was in step.before.items():
+            run = step.changes.runs.get(seq)
+            before = was is not None and was.status is TaskStatus.IN_PROGRESS
+            after = run is not None and run.status is TaskStatus.IN_PROGRESS
+            either = run or was
+            if before != after and either is not None:
+                self.handout.count(either.name, by if after else -by)
+
+    def _queue(self, step: Step) -> None:
+        """Put what a step has scheduled into the queues, and take out what it has withdrawn.
+        Nothing leaves a queue before the commit."""
+        key = step.execution.key
+        if not isinstance(step.asked.event, Claim):
+            for seq, was in step.before.items():
+                self._withdraw(key, was, step.changes.runs.get(seq))
+        for run in step.changes.runs.values():
+            if run.carrier is not None and (
+                run.status is TaskStatus.SCHEDULED or (run.carrier == SCRIPT and run.open)
+            ):
+                self._offer(key, run)
 
     def _offer(self, key: int, run: Run) -> None:
         if run.carrier is not None:
@@ -433,44 +463,38 @@ class Core:
         if wanted.reply.cancelled():
             return
         self.knowledge.seen(wanted.carrier, wanted.domain, turn.now)
-        taken: list[tuple[int, int]] = []
+        taken: list[Handed] = []
         while len(taken) < wanted.count:
             ready = self.handout.take((wanted.carrier, wanted.domain), turn.now)
             if ready is None:
                 break
-            if self._claim(turn, ready, wanted.worker):
-                taken.append((ready.execution, ready.seq))
+            handed = self._claim(turn, ready, wanted.worker)
+            if handed is not None:
+                taken.append(handed)
         if taken or wanted.until <= turn.now:
             turn.handed.append((wanted, taken))
         else:
             self.handout.wait(wanted)
 
-    def _claim(self, turn: Turn, ready: Ready, worker: str | None) -> bool:
+    def _claim(self, turn: Turn, ready: Ready, worker: str | None) -> Handed | None:
         """Take one attempt for a worker, if it is still there and its limits admit it."""
-        execution = self.live.get(ready.execution)
-        run = None if execution is None else execution.runs.get(ready.seq)
+        key, seq = ready.execution, ready.seq
+        execution = self.live.get(key)
+        run = None if execution is None else execution.runs.get(seq)
         if execution is None or run is None or run.status is not TaskStatus.SCHEDULED:
-            return False
+            return None
         node = View(execution, self.knowledge.facts(turn.now, _no_payload)).node_of(run)
         if not self.handout.admits(run, node.task_def, turn.now):
             self.handout.hold(ready, run, node.task_def, turn.now)
             self.telemetry.say("task.limited", execution=execution, run=run)
-            return False
-        asked = Asked(Claim(seq=ready.seq, worker=worker), key=ready.execution)
-        step = self._take(turn, asked, deque())
+            return None
+        step = self._take(turn, Asked(Claim(seq=seq, worker=worker), key=key), deque())
         if step is None or not step.changes.reply:
-            return False
+            return None
         self.handout.handed_out(run, node.task_def, turn.now)
-        return True
-
-    def _handed(self, key: int, seq: int) -> Handed:
-        execution = self.live.get(key)
-        if execution is None:
-            raise LookupError(f"execution {key} vanished amid a turn")
         run = execution.runs[seq]
-        view = View(execution, self.knowledge.facts(self.clock.now(), _no_payload))
         data = run.input if run.input is not None else self.store.payload(key, seq, "input")
-        return Handed(execution, run, view.node_of(run), data or EMPTY)
+        return Handed(execution, run, node, data or EMPTY)
 
     def _ask_evaluators(self) -> None:
         """Scripts are carried out by evaluators; their work is not claimed, only answered."""
@@ -480,7 +504,14 @@ class Core:
             run = None if execution is None else execution.runs.get(ready.seq)
             if execution is None or run is None or not run.open or run.carrier != SCRIPT:
                 continue
-            question = self._question(execution, run, now)
+            try:
+                question = self._question(execution, run, now)
+            except Exception as error:
+                trace = "".join(traceback.format_exception(error))
+                self.telemetry.say("question.poisoned", execution=execution, run=run, trace=trace)
+                answer = Answer(seq=run.seq, asked=run.iteration, error=str(error))
+                self.follow_up.append(Asked(answer, key=execution.key))
+                continue
             if question is not None:
                 self.evaluate(question)
 
@@ -490,7 +521,12 @@ class Core:
         view = View(execution, facts)
         node = view.node_of(run)
         job = kind_of(node.task.type).job(view, run, node)
-        return None if job is None else Question(key, run.seq, run.iteration, job)
+        if job is None:
+            return None
+        # Both belong to the attempt: asked again, the script gives the same answer.
+        seed = zlib.crc32(f"{run.task_id}/{run.iteration}".encode())
+        job = replace(job, seed=seed, now_ms=run.updated_at or run.scheduled_at)
+        return Question(key, run.seq, run.iteration, job)
 
     def _run_errand(self, errand: Errand) -> None:
         """Cold work on the write connection. It may have changed the catalogue."""

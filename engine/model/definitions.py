@@ -208,6 +208,12 @@ class WorkflowDef(Auditable):
     cache_config: dict[str, Json] | None = None
     masked_fields: list[str] = []
 
+    @property
+    def concurrent_executions(self) -> int:
+        """How many executions of one rate limit key may be at work; 0 for any number."""
+        value = (self.rate_limit_config or {}).get("concurrentExecLimit")
+        return value if isinstance(value, int) and not isinstance(value, bool) else 0
+
     def all_tasks(self) -> Iterator[WorkflowTask]:
         """Every task of the tree, outer before inner, in reading order."""
         stack = list(reversed(self.tasks))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from engine.model.definitions import WorkflowDef
 from engine.model.record import Json
+from engine.model.requests import IdempotencyStrategy
 from engine.model.status import ExecutionStatus, TaskStatus
 
 
@@ -37,6 +38,7 @@ class Start(Event):
     owner_app: str | None = None
     event: str | None = None
     idempotency_key: str | None = None
+    idempotency_strategy: IdempotencyStrategy = IdempotencyStrategy.FAIL
     rate_limit_key: str | None = None
     rate_limited: bool = False
     isolated: bool = False
@@ -54,6 +56,15 @@ class Claim(Event):
 
     seq: int
     worker: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GiveBack(Event):
+    """A worker went away before it was told of the attempt it had claimed."""
+
+    seq: int
+    poll: int
+    """Which claim is undone: the attempt's poll count then."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,7 +26,12 @@ from engine.model.execution import EMPTY
 from engine.model.facts import Facts, Snapshot
 from engine.model.ids import execution_id, task_place
 from engine.model.record import Json, encode
-from engine.model.requests import RerunRequest, SkipRequest, StartWorkflowRequest
+from engine.model.requests import (
+    IdempotencyStrategy,
+    RerunRequest,
+    SkipRequest,
+    StartWorkflowRequest,
+)
 from engine.rules.rendering import workflow_json
 from engine.services.port import Port, ask
 from engine.store.contract import Store
@@ -75,7 +80,8 @@ class Executions:
             priority=request.priority,
             task_to_domain=dict(request.task_to_domain or {}),
             created_by=request.created_by or by,
-            idempotency_key=request.idempotency_key,
+            idempotency_key=request.idempotency_key or None,
+            idempotency_strategy=request.idempotency_strategy or IdempotencyStrategy.FAIL,
             isolated=isolated,
             input_path=request.external_input_payload_storage_path,
             by=by,

@@ -12,13 +12,15 @@ from typing import Any, ClassVar, TypeVar
 
 from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError
-from sqlmodel import Session
+from sqlmodel import Session, col, select
 
 from engine.model.definitions import WorkflowDef
 from engine.model.events import Letter
 from engine.model.record import decode
-from engine.store import letters
+from engine.model.status import EXECUTION_LIVE
+from engine.store import catalogue, letters
 from engine.store.contract import (
+    Gated,
     Group,
     Loaded,
     Ready,
@@ -30,6 +32,7 @@ from engine.store.contract import (
 from engine.store.payloads import Payloads, whole
 from engine.store.rows import Batch, Params, execution_of, run_of
 from engine.store.statements import Statements
+from engine.store.tables import ExecutionRow
 
 Value = TypeVar("Value")
 
@@ -301,9 +304,7 @@ class RowStore:
         return self.read(lambda session: catalogue.started_with(session, workflow_name, key))
 
     def free_key(self, workflow_name: str, key: str, workflow_id: str) -> None:
-        self.errand(
-            lambda session: catalogue.release_key(session, workflow_name, key, workflow_id)
-        )
+        self.errand(lambda session: catalogue.release_key(session, workflow_name, key, workflow_id))
 
     def gated(self) -> Sequence[Gated]:
         rows = self.read(

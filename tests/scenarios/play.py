@@ -16,7 +16,15 @@ from tests.scenarios.language import (
 )
 
 TERMINAL = frozenset(
-    ["COMPLETED", "FAILED", "TIMED_OUT", "CANCELED", "SKIPPED", "FAILED_WITH_TERMINAL_ERROR", "COMPLETED_WITH_ERRORS"]
+    [
+        "COMPLETED",
+        "FAILED",
+        "TIMED_OUT",
+        "CANCELED",
+        "SKIPPED",
+        "FAILED_WITH_TERMINAL_ERROR",
+        "COMPLETED_WITH_ERRORS",
+    ]
 )
 
 

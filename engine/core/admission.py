@@ -1,0 +1,139 @@
+"""Which starts are let in: an idempotency key starts one execution, and a workflow's rate limit
+holds executions back until others of their key have ended."""
+
+from collections import OrderedDict
+from dataclasses import replace
+
+from engine.core.inbox import Asked
+from engine.core.live import Live
+from engine.expressions.roots import MappingRoot
+from engine.expressions.templates import compile_template
+from engine.model.errors import Conflict
+from engine.model.events import Admitted, Start
+from engine.model.execution import Execution
+from engine.model.record import decode
+from engine.model.requests import IdempotencyStrategy
+from engine.store.contract import Store
+
+
+class Keys:
+    """Idempotency keys: unique for a workflow name."""
+
+    def __init__(self, store: Store, live: Live) -> None:
+        self._store = store
+        self._live = live
+        self._taken: dict[tuple[str, str], str] = {}
+
+    def existing(self, event: Start) -> str | None:
+        """The execution that answers this start instead of a new one; None to start one.
+
+        Raises Conflict where the strategy forbids both."""
+        key = event.idempotency_key
+        if not key:
+            return None
+        name = event.definition.name or ""
+        holder = self._taken.get((name, key)) or self._store.started_with(name, key)
+        if holder is None:
+            return None
+        strategy = event.idempotency_strategy
+        if strategy is IdempotencyStrategy.RETURN_EXISTING:
+            return holder
+        found = self._live.find(holder)
+        ended = found is None or found.status.terminal
+        if strategy is IdempotencyStrategy.FAIL_ON_RUNNING and ended:
+            self._store.free_key(name, key, holder)
+            self._taken.pop((name, key), None)
+            return None
+        raise Conflict(
+            f"Workflow {name} has been started with idempotencyKey {key} before: {holder}. "
+            "Use another key, or the strategy RETURN_EXISTING."
+        )
+
+    def take(self, execution: Execution) -> None:
+        """A start of this turn holds its key from now on."""
+        if execution.idempotency_key:
+            name = execution.definition.name or ""
+            self._taken[name, execution.idempotency_key] = execution.id
+
+    def turn_over(self) -> None:
+        """What this turn has started is in the store now, or never will be."""
+        self._taken.clear()
+
+
+class Gates:
+    """Rate limits of workflows: at most so many executions of a key at work at a time."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._inside: dict[str, set[int]] = {}
+        self._waiting: dict[str, OrderedDict[int, int]] = {}
+        """Executions held back, oldest first, each with the limit of its definition."""
+
+    def fill(self) -> None:
+        """Begin with what the store has."""
+        for item in self._store.gated():
+            if item.waiting:
+                self._waiting.setdefault(item.key, OrderedDict())[item.execution] = item.limit
+            else:
+                self._inside.setdefault(item.key, set()).add(item.execution)
+
+    def stamped(self, event: Start) -> Start:
+        """The start with its rate limit key, held back when the key is used up.
+
+        Raises Conflict when the policy is REJECT."""
+        config = event.definition.rate_limit_config
+        limit = event.definition.concurrent_executions
+        if not config or limit <= 0:
+            return event
+        key = key_of(event)
+        full = len(self._inside.get(key, ())) >= limit
+        if full and config.get("policy") == "REJECT":
+            raise Conflict(
+                f"The rate limit of workflow {event.definition.name} is reached: {limit} "
+                f"executions with key {key} are running."
+            )
+        return replace(event, rate_limit_key=key, rate_limited=full)
+
+    def entered(self, execution: Execution) -> None:
+        """A new execution is at work, or waits to be let in."""
+        key = execution.rate_limit_key
+        if key is None:
+            return
+        if execution.rate_limited:
+            limit = execution.definition.concurrent_executions
+            self._waiting.setdefault(key, OrderedDict())[execution.key] = limit
+        elif not execution.status.terminal:
+            self._inside.setdefault(key, set()).add(execution.key)
+
+    def left(self, execution: Execution) -> list[Asked]:
+        """An execution has ended: whoever may come in now."""
+        key = execution.rate_limit_key
+        if key is None:
+            return []
+        inside = self._inside.setdefault(key, set())
+        inside.discard(execution.key)
+        waiting = self._waiting.get(key, OrderedDict())
+        waiting.pop(execution.key, None)
+        let_in = []
+        while waiting and len(inside) < next(iter(waiting.values())):
+            number, _ = waiting.popitem(last=False)
+            inside.add(number)
+            let_in.append(Asked(Admitted(), key=number))
+        return let_in
+
+
+def key_of(event: Start) -> str:
+    """The rate limit key, its expressions read from the start."""
+    config = event.definition.rate_limit_config or {}
+    root = MappingRoot(
+        {
+            "workflow": {
+                "input": decode(event.input),
+                "correlationId": event.correlation_id,
+                "workflowType": event.definition.name,
+                "version": event.definition.version,
+            }
+        }
+    )
+    filled = compile_template(str(config.get("rateLimitKey") or "")).fill(root)
+    return f"{event.definition.name}:{filled}"
