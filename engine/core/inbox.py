@@ -8,6 +8,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
 
+from engine.model.errors import NotTaken
 from engine.model.events import Event
 from engine.model.execution import Execution, Run
 from engine.tasks.plan import Node
@@ -68,12 +69,27 @@ class Inbox:
         self._people: deque[Item] = deque()
         self._machines: deque[Item] = deque()
         self._bell = threading.Event()
+        self._gate = threading.Lock()
+        self._closed = False
 
     def put(self, item: Item) -> None:
         """Add an item and wake the core."""
         urgent = isinstance(item, Errand) or (isinstance(item, Asked) and item.urgent)
         (self._people if urgent else self._machines).append(item)
-        self._bell.set()
+        if self._closed:
+            self._refuse_all()
+        elif not self._bell.is_set():
+            self._bell.set()
+
+    def close(self) -> None:
+        """Nobody drains it any more: refuse what is in it, and whatever comes."""
+        self._closed = True
+        self._refuse_all()
+
+    def _refuse_all(self) -> None:
+        with self._gate:
+            for item in self.drain(len(self)):
+                refuse(item)
 
     def ring(self) -> None:
         """Wake the core without an item."""
@@ -95,3 +111,10 @@ class Inbox:
 
     def __len__(self) -> int:
         return len(self._people) + len(self._machines)
+
+
+def refuse(item: Item) -> None:
+    """Nobody will take it: whoever waits is told so."""
+    reply: Future[Any] | None = item.reply
+    if reply is not None and reply.set_running_or_notify_cancel():
+        reply.set_exception(NotTaken("The engine is stopping; nothing was stored."))

@@ -1,6 +1,7 @@
 """What decisions may know besides the execution: the catalogue as of now, and who polled lately."""
 
 import random
+import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import replace
@@ -38,6 +39,8 @@ class Knowledge:
         self._read_definition = read_definition
         self._task_defs: dict[str, TaskDef | None] = {}
         self._snapshots: dict[tuple[str, int | None], Snapshot | None] = {}
+        self._building = threading.RLock()
+        self._half_built: dict[tuple[str, int | None], Snapshot] = {}
         self._polls: dict[tuple[str, str], int] = {}
         self._now = 0
         self._cache: OrderedDict[tuple[str, str], tuple[int, bytes]] = OrderedDict()
@@ -61,25 +64,35 @@ class Knowledge:
 
     def task_def(self, name: str) -> TaskDef | None:
         """The registered definition of a task name."""
-        if name not in self._task_defs:
-            self._task_defs[name] = self._read_task_def(name)
-        return self._task_defs[name]
+        known = self._task_defs
+        if name not in known:
+            known[name] = self._read_task_def(name)
+        return known[name]
 
     def definition(self, name: str, version: int | None) -> Snapshot | None:
         """A registered workflow definition, ready to run by."""
         key = (name, version)
-        if key not in self._snapshots:
-            found = self._read_definition(name, version)
-            if found is None:
-                return None
+        known = self._snapshots
+        if key not in known:
+            with self._building:
+                return self._build(key, known)
+        return known[key]
+
+    def _build(
+        self, key: tuple[str, int | None], known: dict[tuple[str, int | None], Snapshot | None]
+    ) -> Snapshot | None:
+        if self._half_built.get(key) is not None:
             # A workflow that runs itself as a child meets this placeholder, not itself again.
-            self._snapshots[key] = Snapshot(found, "")
-            try:
-                self._snapshots[key] = snapshot(found, self._facts)
-            except Exception:
-                del self._snapshots[key]
-                raise
-        return self._snapshots[key]
+            return self._half_built[key]
+        found = self._read_definition(*key)
+        if found is None:
+            return None
+        self._half_built[key] = Snapshot(found, "")
+        try:
+            known[key] = snapshot(found, self._facts)
+        finally:
+            del self._half_built[key]
+        return known[key]
 
     def cached(self, task_name: str, key: str) -> bytes | None:
         """An output remembered under a task's cache key, while it is fresh."""
@@ -94,9 +107,10 @@ class Knowledge:
             self._cache.popitem(last=False)
 
     def changed(self) -> None:
-        """The catalogue has changed: forget what was read of it."""
-        self._task_defs.clear()
-        self._snapshots.clear()
+        """The catalogue has changed: forget what was read of it. A reader that is under way fills
+        the dictionary it began with, which nobody looks into any more."""
+        self._task_defs = {}
+        self._snapshots = {}
 
     def seen(self, carrier: str, domain: str | None, now: int) -> None:
         """A worker has asked for this type in this domain."""

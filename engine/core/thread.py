@@ -1,12 +1,11 @@
 """The core thread: drain, take a turn, sleep until something comes or is due."""
 
 import threading
-from concurrent.futures import Future
-from typing import Any
+import traceback
+from collections.abc import Callable
 
-from engine.core.inbox import Inbox, Item
+from engine.core.inbox import Inbox
 from engine.core.turn import Core
-from engine.model.errors import NotTaken
 
 GROUP = 256
 """Items taken in one turn at most."""
@@ -18,9 +17,14 @@ LONGEST_SLEEP = 1.0
 class CoreThread:
     """Runs a Core until it is stopped."""
 
-    def __init__(self, core: Core, inbox: Inbox) -> None:
+    def __init__(
+        self, core: Core, inbox: Inbox, on_failure: Callable[[], None] | None = None
+    ) -> None:
         self.core = core
         self.inbox = inbox
+        self.failure: BaseException | None = None
+        """What ended the thread before its time. An engine without it must be started anew."""
+        self._on_failure = on_failure
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="reprise-core", daemon=True)
 
@@ -33,10 +37,20 @@ class CoreThread:
         self._stopping.set()
         self.inbox.ring()
         self._thread.join(timeout)
-        for item in self.inbox.drain(1_000_000):
-            _refuse(item)
+        self.inbox.close()
 
     def _run(self) -> None:
+        try:
+            self._work()
+        except BaseException as error:
+            self.failure = error
+            trace = "".join(traceback.format_exception(error))
+            self.core.telemetry.say("core.failed", error=str(error), trace=trace)
+            self.inbox.close()
+            if self._on_failure is not None:
+                self._on_failure()
+
+    def _work(self) -> None:
         core = self.core
         core.recover()
         while not self._stopping.is_set():
@@ -47,9 +61,3 @@ class CoreThread:
                 continue
             pause = (core.next_at() - core.clock.now()) / 1000
             self.inbox.wait(max(0.0, min(pause, LONGEST_SLEEP)))
-
-
-def _refuse(item: Item) -> None:
-    reply: Future[Any] | None = item.reply
-    if reply is not None and reply.set_running_or_notify_cancel():
-        reply.set_exception(NotTaken("The engine is stopping; nothing was stored."))
