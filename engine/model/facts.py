@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from engine.model.definitions import SchemaDef, TaskDef, WorkflowDef
+from engine.model.execution import Execution, Run
 from engine.model.record import Json
 
 
