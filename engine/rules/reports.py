@@ -7,6 +7,7 @@ from engine.model.events import (
     Claim,
     Due,
     ExtendLease,
+    GiveBack,
     Result,
 )
 from engine.model.execution import Run
@@ -39,22 +40,40 @@ def claim(d: Draft, event: Claim) -> None:
     d.changes.reply = True
 
 
+def give_back(d: Draft, event: GiveBack) -> None:
+    """The claim never happened: the attempt is where it was, first of its queue."""
+    run = d.run(event.seq)
+    if run is None or run.status is not TaskStatus.IN_PROGRESS or run.poll_count != event.poll:
+        return
+    run = d.edit(run)
+    run.status = TaskStatus.SCHEDULED
+    run.poll_count -= 1
+    run.worker = None
+    if run.poll_count == 0:
+        run.started_at = 0
+
+
 def extend_lease(d: Draft, event: ExtendLease) -> None:
-    """Only the response timeout starts again."""
+    """Only the response timeout starts again. Replied is the attempt, None if it is gone."""
     run = d.run(event.seq)
     if run is not None and run.open and not d.status.terminal:
-        d.edit(run).updated_at = d.facts.now
+        run = d.edit(run)
+        run.updated_at = d.facts.now
+    d.changes.reply = run
 
 
 def result(d: Draft, event: Result) -> None:
-    """A report on an attempt; late and repeated ones change nothing."""
+    """A report on an attempt; late and repeated ones change nothing. Replied is the attempt as it
+    is then, None if it is gone."""
     run = d.run(event.seq)
+    d.changes.reply = run
     if run is None or run.status.terminal or d.status.terminal:
         d.say("task.update_conflict")
         if run is not None:
             d.log(run, (late_line(d, run, event),))
         return
     run = d.edit(run)
+    d.changes.reply = run
     run.output = _output(d, run, event)
     run.worker = event.worker
     run.child_id = event.child_id or run.child_id

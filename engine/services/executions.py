@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from concurrent.futures import Future
 from typing import Any
 
 from engine.core.inbox import Asked
@@ -34,6 +35,7 @@ from engine.model.requests import (
 )
 from engine.rules.rendering import workflow_json
 from engine.services.port import Port, ask
+from engine.services.schemas import schema_complaint
 from engine.store.contract import Store
 from engine.tasks.restoring import restore
 from engine.tasks.snapshot import inline_snapshot
@@ -52,10 +54,16 @@ class Executions:
 
     def start(self, request: StartWorkflowRequest, by: str | None = None, *, isolated: bool = False) -> str:
         """Start an execution; its workflow id."""
+        started: str = self._port.wait(self.begin(request, by, isolated=isolated))
+        return started
+
+    def begin(
+        self, request: StartWorkflowRequest, by: str | None = None, *, isolated: bool = False
+    ) -> "Future[str]":
+        """The same without waiting."""
         workflow_id = execution_id(self._port.core.clock.now(), self._randomness(10))
         event = self.prepare(request, by, isolated=isolated)
-        started: str = ask(self._port, event, workflow_id=workflow_id)
-        return started
+        return self._port.send(Asked(event, workflow_id=workflow_id))
 
     def prepare(self, request: StartWorkflowRequest, by: str | None, *, isolated: bool = False) -> Start:
         """The event that starts what a request describes."""
@@ -72,6 +80,13 @@ class Executions:
         for key, value in found.definition.input_template.items():
             if given.get(key) is None:
                 given[key] = value
+        schema = found.definition.input_schema
+        if schema is not None and found.definition.enforce_schema:
+            complaint = schema_complaint(schema, given)
+            if complaint is not None:
+                raise InvalidInput(
+                    f"The input does not fit the inputSchema of {found.definition.name}: {complaint}"
+                )
         return Start(
             definition=found.definition,
             definition_hash=found.hash,

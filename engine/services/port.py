@@ -7,8 +7,9 @@ from typing import Any, Protocol
 
 from engine.core.inbox import Asked, Errand, Handed, Inbox, Wanted
 from engine.core.turn import Core
-from engine.model.errors import NotTaken
+from engine.model.errors import EngineError, NotTaken
 from engine.model.events import Event
+from engine.store.contract import StoreFailed
 
 PATIENCE_SECONDS = 30.0
 """How long a caller waits for a turn before it is told to ask again."""
@@ -34,6 +35,15 @@ class Port(Protocol):
     def wait(self, reply: "Future[Any]") -> Any:
         """The value of a reply, or its error."""
         ...
+
+
+def in_words(error: Exception) -> EngineError | None:
+    """An error as one that a caller understands; None for a fault of ours."""
+    if isinstance(error, EngineError):
+        return error
+    if isinstance(error, StoreFailed):
+        return NotTaken(f"The store cannot be reached: {error}. Ask again.")
+    return None
 
 
 def ask(

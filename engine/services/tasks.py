@@ -1,28 +1,56 @@
-"""What a caller can ask about tasks: poll, report, log, look at."""
+"""What a caller can ask about tasks: poll, report, look at."""
 
 from collections.abc import Callable
 from concurrent.futures import Future
+from dataclasses import dataclass
 from typing import Any
 
 from engine.core.inbox import Asked, Handed, Wanted
 from engine.expressions.secrets import fill_secrets, mentions_secrets
 from engine.model.errors import InvalidInput, NotFound
-from engine.model.events import ExtendLease, Result
+from engine.model.events import ExtendLease, GiveBack, Result
 from engine.model.execution import EMPTY, Execution, Run
 from engine.model.facts import Facts
-from engine.model.ids import task_place
+from engine.model.ids import TaskPlace, task_place
 from engine.model.record import Json, decode, encode
 from engine.model.requests import TaskResult
 from engine.model.status import REPORTABLE, TaskStatus
 from engine.rules.rendering import task_json
 from engine.services.port import Port
+from engine.services.sightings import Sightings
 from engine.store.contract import Store
 from engine.tasks.restoring import restore
 from engine.tasks.view import View
 
 LONGEST_POLL_MS = 5000
 
+MOST_POLLED = 1000
+"""Tasks that one poll is given at most."""
+
+KNOWN_IDS = 50_000
+"""Executions whose number is remembered, so that a report needs no look into the store."""
+
 Secrets = Callable[[str], str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Poll:
+    """A poll that is under way."""
+
+    reply: "Future[list[Handed]]"
+    _wanted: Wanted
+    _give_back: Callable[[list[Handed]], None]
+
+    def withdraw(self) -> None:
+        """Whoever asked has gone. It is given nothing any more; what it was given just now goes
+        back. (Cancelling the reply could lose a task that is being committed for it.)"""
+        self._wanted.count = 0
+        self._wanted.until = 1
+        self.reply.add_done_callback(self._returned)
+
+    def _returned(self, reply: "Future[list[Handed]]") -> None:
+        if not reply.cancelled() and reply.exception() is None:
+            self._give_back(reply.result())
 
 
 class Tasks:
@@ -32,6 +60,8 @@ class Tasks:
         self._port = port
         self._store = store
         self._secrets = secrets
+        self._keys: dict[str, int] = {}
+        self.sightings = Sightings()
 
     # Poll
 
@@ -43,13 +73,22 @@ class Tasks:
         domain: str | None = None,
         count: int = 1,
         timeout_ms: int = 100,
-    ) -> "Future[list[Handed]]":
-        """Ask for up to `count` tasks; resolved when there is one, or after the timeout."""
+    ) -> "Poll":
+        """Ask for up to `count` tasks. The reply comes when there is one, or after the timeout."""
         if timeout_ms > LONGEST_POLL_MS:
             raise InvalidInput("Long Poll Timeout value cannot be more than 5 seconds")
-        until = self._port.core.clock.now() + max(0, timeout_ms)
-        wanted = Wanted(task_type, domain or None, max(1, count), worker, until)
-        return self._port.want(wanted)
+        now = self._port.core.clock.now()
+        self.sightings.note(task_type, domain or None, worker, now)
+        most = min(max(0, count), MOST_POLLED)
+        until = now + max(0, timeout_ms) if most else now
+        wanted = Wanted(task_type, domain or None, most, worker, until)
+        return Poll(self._port.want(wanted), wanted, self.give_back)
+
+    def give_back(self, handed: list[Handed]) -> None:
+        """These tasks never reached their worker: they are the next to be handed out."""
+        for item in handed:
+            event = GiveBack(seq=item.run.seq, poll=item.run.poll_count)
+            self._port.send(Asked(event, key=item.execution.key))
 
     def poll(
         self,
@@ -61,13 +100,14 @@ class Tasks:
         timeout_ms: int = 100,
     ) -> list[dict[str, Json]]:
         """Tasks for a worker, in Conductor's JSON."""
-        reply = self.want(
+        poll = self.want(
             task_type, worker=worker, domain=domain, count=count, timeout_ms=timeout_ms
         )
-        return [self.shown(handed) for handed in self._port.wait(reply)]
+        return [self.shown(handed) for handed in self._port.wait(poll.reply)]
 
     def shown(self, handed: Handed) -> dict[str, Json]:
         """A handed-out task as its worker gets it: secrets filled in, in this copy only."""
+        self._know(handed.execution.id, handed.execution.key)
         view = View(handed.execution, Facts(now=self._port.core.clock.now()))
         shown = task_json(view, handed.run, payloads=False)
         shown["inputData"] = self.input_of(handed)
@@ -88,54 +128,59 @@ class Tasks:
 
     def update(self, result: TaskResult, by: str | None = None) -> str:
         """Take a worker's report; the task id. Late and repeated reports change nothing."""
-        execution, run = self._named(result)
+        run = self._port.wait(self.report(result, by))
+        return self.reported(result, run).task_id
+
+    def report(self, result: TaskResult, by: str | None = None) -> "Future[Run | None]":
+        """The same without waiting: the reply is the attempt as it is then, None if it is gone."""
+        key, seq = self._place(result)
+        event: Result | ExtendLease
         if result.extend_lease:
-            event: Result | ExtendLease = ExtendLease(seq=run.seq, by=by)
+            event = ExtendLease(seq=seq, by=by)
         else:
-            event = self._result(result, run, by)
-        self._send(execution.key, event)
-        return run.task_id
-
-    def send(self, result: TaskResult) -> "Future[Any]":
-        """The same without waiting."""
-        execution, run = self._named(result)
-        event: Result | ExtendLease = (
-            ExtendLease(seq=run.seq) if result.extend_lease else self._result(result, run, None)
-        )
-        return self._port.send(Asked(event, key=execution.key))
-
-    def _send(self, key: int, event: Result | ExtendLease) -> None:
-        self._port.wait(self._port.send(Asked(event, key=key)))
-
-    def _named(self, result: TaskResult) -> tuple[Execution, Run]:
-        if not result.task_id:
-            raise InvalidInput("taskId is empty: name the task that was polled.")
-        execution, run = self.find(result.task_id)
-        claimed = result.workflow_instance_id
-        if claimed and claimed != execution.id:
-            if self._store.key_of(claimed) is None:
-                raise NotFound(f"No such workflow found by id: {claimed}")
-            raise InvalidInput(
-                f"workflowInstanceId is {claimed}, but task {run.task_id} belongs to workflow "
-                f"{execution.id}: send that id, or leave the field out."
-            )
-        return execution, run
+            event = _result(result, seq, by)
+        return self._port.send(Asked(event, key=key, workflow_id=result.workflow_instance_id))
 
     @staticmethod
-    def _result(result: TaskResult, run: Run, by: str | None) -> Result:
-        return Result(
-            seq=run.seq,
-            status=reported_status(result.status),
-            output=encode(result.output_data or {}),
-            reason=result.reason_for_incompletion,
-            callback_after=max(0, result.callback_after_seconds),
-            worker=result.worker_id,
-            child_id=result.sub_workflow_id,
-            output_path=result.external_output_payload_storage_path,
-            metadata=None if result.execution_metadata is None else encode(result.execution_metadata),
-            logs=tuple(entry.log or "" for entry in result.logs or ()),
-            by=by,
-        )
+    def reported(result: TaskResult, run: Run | None) -> Run:
+        """The attempt that was reported on."""
+        if run is None or run.task_id != result.task_id:
+            raise NotFound(f"No such task found by id: {result.task_id}")
+        return run
+
+    def knows(self, workflow_id: str | None) -> bool:
+        """Would a report on it be taken without a look into the store?"""
+        return workflow_id in self._keys
+
+    def _place(self, result: TaskResult) -> TaskPlace:
+        if not result.task_id:
+            raise InvalidInput("taskId is empty: name the task that was polled.")
+        claimed = result.workflow_instance_id
+        key = self._key_of(claimed) if claimed else None
+        place = task_place(result.task_id)
+        if place is None:
+            raise NotFound(f"No such task found by id: {result.task_id}")
+        if key is not None and key != place.execution:
+            raise InvalidInput(
+                f"workflowInstanceId is {claimed}, but task {result.task_id} belongs to another "
+                "workflow: send the id that came with the task."
+            )
+        return place
+
+    def _key_of(self, workflow_id: str) -> int:
+        key = self._keys.get(workflow_id)
+        if key is None:
+            key = self._store.key_of(workflow_id)
+            if key is None:
+                raise NotFound(f"No such workflow found by id: {workflow_id}")
+            self._know(workflow_id, key)
+        return key
+
+    def _know(self, workflow_id: str, key: int) -> None:
+        """The number of an execution never changes, so remembering it is safe."""
+        if len(self._keys) > KNOWN_IDS:
+            self._keys.clear()
+        self._keys[workflow_id] = key
 
     def update_by_ref(
         self,
@@ -144,18 +189,19 @@ class Tasks:
         status: str,
         output: dict[str, Json],
         worker: str | None = None,
+        by: str | None = None,
     ) -> str | None:
         """Report on the open task of a reference name; the output is merged. None: none is open."""
+        given = reported_status(status)
         key = self._store.key_of(workflow_id)
         loaded = None if key is None else self._store.load(key)
-        if key is None or loaded is None:
-            raise NotFound(f"No such workflow found by id: {workflow_id}")
-        given = reported_status(status)
-        run = open_run(loaded.runs, ref)
-        if run is None:
+        run = None if loaded is None else open_run(loaded.runs, ref)
+        if key is None or run is None:
             return None
-        event = Result(seq=run.seq, status=given, output=encode(output), merge=True, worker=worker)
-        self._send(key, event)
+        event = Result(
+            seq=run.seq, status=given, output=encode(output), merge=True, worker=worker, by=by
+        )
+        self._port.wait(self._port.send(Asked(event, key=key)))
         return run.task_id
 
     # Read
@@ -183,6 +229,23 @@ class Tasks:
         )
         view = View(restore(loaded.execution, loaded.runs), facts)
         return task_json(view, view.execution.runs[run.seq])
+
+
+def _result(result: TaskResult, seq: int, by: str | None) -> Result:
+    metadata = result.execution_metadata
+    return Result(
+        seq=seq,
+        status=reported_status(result.status),
+        output=encode(result.output_data or {}),
+        reason=result.reason_for_incompletion,
+        callback_after=max(0, result.callback_after_seconds),
+        worker=result.worker_id,
+        child_id=result.sub_workflow_id,
+        output_path=result.external_output_payload_storage_path,
+        metadata=None if metadata is None else encode(metadata),
+        logs=tuple(entry.log or "" for entry in result.logs or ()),
+        by=by,
+    )
 
 
 def open_run(runs: list[Run], ref: str) -> Run | None:

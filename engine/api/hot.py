@@ -1,0 +1,236 @@
+"""The hot routes as plain ASGI, in front of the router: poll, batch poll, report, start.
+
+A poll that waits holds no thread; a task that was claimed for a client that has gone is handed back.
+Everything else is passed on.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+from starlette.concurrency import run_in_threadpool
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from engine.api import wire
+from engine.api.gate import admit
+from engine.api.wire import Body, Call, Text
+from engine.model.errors import EngineError, InvalidInput, NotFound, Violation
+from engine.model.record import Json
+from engine.model.requests import StartWorkflowRequest, TaskResult
+from engine.services.executions import Executions
+from engine.services.port import in_words
+from engine.services.tasks import Poll, Tasks
+
+BATCH = "/api/tasks/poll/batch/"
+SINGLE = "/api/tasks/poll/"
+SINGLE_POLL_MS = 100
+
+_JSON = (b"content-type", wire.JSON_TYPE.encode())
+_TEXT = (b"content-type", wire.TEXT_TYPE.encode())
+
+Value = TypeVar("Value")
+Answered = tuple[int, list[tuple[bytes, bytes]], bytes]
+Door = Callable[[Call, Receive], Awaitable[Answered | None]]
+
+EMPTY_LIST: Answered = (200, [_JSON], b"[]")
+NOTHING: Answered = (204, [], b"")
+
+
+class Hot:
+    """Answers what workers and starters ask all the time."""
+
+    def __init__(self, executions: Executions, tasks: Tasks, cold: ASGIApp) -> None:
+        self._executions = executions
+        self._tasks = tasks
+        self._cold = cold
+        self._posts: dict[str, Door] = {
+            "/api/tasks": self._report,
+            "/api/tasks/update-v2": self._report_and_poll,
+            "/api/workflow": self._start,
+        }
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        door, name = (None, "") if scope["type"] != "http" else self._door(scope)
+        if door is None:
+            await self._cold(scope, receive, send)
+            return
+        try:
+            call = await read_call(scope, receive, name)
+            answered = await door(call, receive)
+        except EngineError as error:
+            answered = (error.status, [_JSON], wire.written(wire.error_body(error)))
+        except Exception as error:
+            plain = in_words(error)
+            if plain is None:
+                raise
+            answered = (plain.status, [_JSON], wire.written(wire.error_body(plain)))
+        if answered is not None:
+            await _send(send, answered)
+
+    def _door(self, scope: Scope) -> tuple[Door | None, str]:
+        path: str = scope["path"]
+        if scope["method"] == "POST":
+            return self._posts.get(path), ""
+        if scope["method"] != "GET" or not path.startswith(SINGLE):
+            return None, ""
+        batch = path.startswith(BATCH)
+        name = path[len(BATCH if batch else SINGLE) :]
+        if not name or "/" in name:
+            return None, ""
+        return (self._batch_poll if batch else self._poll), name
+
+    # Poll
+
+    async def _batch_poll(self, call: Call, receive: Receive) -> Answered | None:
+        poll = self._asked(call, call.number("count", 1), call.number("timeout", 100))
+        given = await self._waited(poll, receive)
+        if given is None:
+            return None
+        return (200, [_JSON], wire.written(given)) if given else EMPTY_LIST
+
+    async def _poll(self, call: Call, receive: Receive) -> Answered | None:
+        return await self._next(self._asked(call, 1, SINGLE_POLL_MS), receive)
+
+    async def _next(self, poll: Poll, receive: Receive) -> Answered | None:
+        given = await self._waited(poll, receive)
+        if given is None:
+            return None
+        return (200, [_JSON], wire.written(given[0])) if given else NOTHING
+
+    def _asked(self, call: Call, count: int, timeout_ms: int) -> Poll:
+        return self._tasks.want(
+            call.path["type"],
+            worker=call.text("workerid"),
+            domain=call.text("domain"),
+            count=count,
+            timeout_ms=timeout_ms,
+        )
+
+    async def _waited(self, poll: Poll, receive: Receive) -> list[dict[str, Json]] | None:
+        """What a poll is given; None when the client has gone, and then nothing is lost."""
+        gone: asyncio.Future[Any] = asyncio.ensure_future(_gone(receive))
+        given: asyncio.Future[Any] = asyncio.shield(asyncio.wrap_future(poll.reply))
+        try:
+            await asyncio.wait({gone, given}, return_when=asyncio.FIRST_COMPLETED)
+            if not gone.done():
+                return [self._tasks.shown(item) for item in given.result()]
+        except BaseException:
+            poll.withdraw()
+            raise
+        finally:
+            gone.cancel()
+        poll.withdraw()
+        return None
+
+    # Report
+
+    async def _report(self, call: Call, receive: Receive) -> Answered:
+        result = call.record(TaskResult)
+        run = await self._reported(result, call.person)
+        task_id = self._tasks.reported(result, run).task_id
+        return 200, [_TEXT], task_id.encode()
+
+    async def _report_and_poll(self, call: Call, receive: Receive) -> Answered | None:
+        result = call.record(TaskResult)
+        try:
+            run = self._tasks.reported(result, await self._reported(result, call.person))
+        except NotFound:
+            # A 404 here would make workers give up on this endpoint for good.
+            return NOTHING
+        if not run.status.terminal:
+            return NOTHING
+        poll = self._tasks.want(
+            run.type, worker=result.worker_id, domain=run.domain, timeout_ms=SINGLE_POLL_MS
+        )
+        return await self._next(poll, receive)
+
+    async def _reported(self, result: TaskResult, person: str | None) -> Any:
+        check_result(result)
+        if self._tasks.knows(result.workflow_instance_id):
+            reply = self._tasks.report(result, person)
+        else:
+            reply = await run_in_threadpool(self._tasks.report, result, person)
+        return await _settled(reply)
+
+    # Start
+
+    async def _start(self, call: Call, receive: Receive) -> Answered:
+        if not call.body.strip():
+            raise InvalidInput(
+                "Required request body is missing: send a StartWorkflowRequest, at least its name."
+            )
+        asked = call.map()
+        reply = await run_in_threadpool(self._begun, asked, call.person)
+        workflow_id: str = await _settled(reply)
+        return 200, [_TEXT], Text(workflow_id).encode()
+
+    def _begun(self, asked: dict[str, Any], person: str | None) -> "Future[str]":
+        request = StartWorkflowRequest.read(asked)
+        check_start(request)
+        return self._executions.begin(request, person)
+
+
+def check_result(result: TaskResult) -> None:
+    """What a report must name."""
+    missing = []
+    if not result.task_id:
+        missing.append(Violation("updateTask.taskResult.taskId", "Task ID cannot be null or empty"))
+    if not result.workflow_instance_id:
+        message = "Workflow Id cannot be null or empty"
+        missing.append(Violation("updateTask.taskResult.workflowInstanceId", message))
+    if missing:
+        raise InvalidInput.of(missing)
+
+
+def check_start(request: StartWorkflowRequest) -> None:
+    """What a start must name, and within which bounds."""
+    found = []
+    if request.name is None and request.workflow_def is None:
+        message = "Workflow name cannot be null or empty"
+        found.append(Violation("startWorkflow.arg0.name", message))
+    given = str(request.priority)
+    if request.priority > 99:
+        message = f"priority: {given} should be maximum 99"
+        found.append(Violation("startWorkflow.arg0.priority", message, given))
+    if request.priority < 0:
+        message = f"priority: {given} should be minimum 0"
+        found.append(Violation("startWorkflow.arg0.priority", message, given))
+    if found:
+        raise InvalidInput.of(found)
+
+
+async def read_call(scope: Scope, receive: Receive, name: str = "") -> Call:
+    """The request with its whole body."""
+    headers = wire.headers_of(scope["headers"])
+    admit(scope["method"], headers)
+    body = Body()
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            break
+        body.add(message.get("body", b""))
+        if not message.get("more_body", False):
+            break
+    path: dict[str, str] = {"type": name} if name else {}
+    query = wire.query_of(scope["query_string"])
+    return Call(scope["method"], scope["path"], path, query, headers, body.whole())
+
+
+async def _settled(reply: "Future[Value]") -> Value:
+    """The value of a reply, without holding a thread. A caller who goes away takes nothing back."""
+    return await asyncio.shield(asyncio.wrap_future(reply))
+
+
+async def _gone(receive: Receive) -> None:
+    """Returns when the client has closed the connection."""
+    while (await receive())["type"] != "http.disconnect":
+        continue
+
+
+async def _send(send: Send, answered: Answered) -> None:
+    status, headers, body = answered
+    if status != 204:
+        headers = [*headers, (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
