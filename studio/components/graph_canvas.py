@@ -42,10 +42,14 @@ class Op(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class CanvasEvent:
-    """What the person has chosen (a node id) and asked for since the last run of the script."""
+    """What the person has chosen (a node id) and asked for since the last run of the script.
+
+    `picks` counts the choices: a higher one is a new choice, even of the same node.
+    """
 
     selected: str | None
     ops: tuple[Op, ...]
+    picks: int = 0
 
 
 class PaletteItem(TypedDict):
@@ -127,7 +131,8 @@ def take(key: str) -> CanvasEvent:
         if op is not None and op["seq"] > acks.get(op["cid"], 0):
             acks[op["cid"]] = op["seq"]
             fresh.append(op)
-    return CanvasEvent(_picked(state)[0], tuple(fresh))
+    id_, picks = _picked(state)
+    return CanvasEvent(id_, tuple(fresh), picks)
 
 
 def show(
@@ -177,7 +182,12 @@ def show(
         on_selected_change=_nothing,
         on_outbox_change=_nothing,
     )
-    return CanvasEvent(event.selected or selected, event.ops)
+    return CanvasEvent(event.selected or selected, event.ops, event.picks)
+
+
+def revision_of(layout: Layout) -> str:
+    """The `rev` that ops aimed at this picture carry."""
+    return _drawing(layout)[1]
 
 
 def _nothing() -> None:
