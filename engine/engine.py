@@ -13,6 +13,7 @@ from engine.instruments.telemetry import Telemetry
 from engine.services.definitions import Definitions
 from engine.services.executions import Executions
 from engine.services.port import ThreadPort
+from engine.services.schemas import schema_complaint
 from engine.services.tasks import Tasks
 from engine.settings import Settings
 from engine.store import catalogue
@@ -65,6 +66,7 @@ class Engine:
             ),
             limits=self.settings.limits,
             environment=self.settings.environment(),
+            schema_complaint=schema_complaint,
         )
 
     @property

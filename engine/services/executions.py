@@ -33,7 +33,7 @@ from engine.model.requests import (
     SkipRequest,
     StartWorkflowRequest,
 )
-from engine.rules.rendering import workflow_json
+from engine.rules.rendering import spliced, task_json, workflow_json
 from engine.services.port import Port, ask
 from engine.services.schemas import schema_complaint
 from engine.store.contract import Store
@@ -119,19 +119,50 @@ class Executions:
     def view(self, workflow_id: str, payloads: bool = True) -> View:
         """An execution as it is committed. NotFound when there is none."""
         key = self._store.key_of(workflow_id)
-        loaded = None if key is None else self._store.load(key, payloads)
-        if key is None or loaded is None:
+        found = None if key is None else self.view_of(key, payloads)
+        if found is None:
             raise NotFound(f"No such workflow found by id: {workflow_id}")
-        execution = restore(loaded.execution, loaded.runs)
+        return found
+
+    def view_of(self, key: int, payloads: bool = False) -> View | None:
+        """The same by number; None when there is none."""
+        loaded = self._store.load(key, payloads)
+        if loaded is None:
+            return None
         facts = Facts(
             now=self._port.core.clock.now(),
             payload=lambda seq, side: self._store.payload(key, seq, side),
         )
-        return View(execution, facts)
+        return View(restore(loaded.execution, loaded.runs), facts)
 
     def get(self, workflow_id: str, tasks: bool = True) -> dict[str, Json]:
         """An execution in Conductor's JSON."""
         return workflow_json(self.view(workflow_id, payloads=tasks), tasks)
+
+    def shown(self, key: int, tasks: bool = True) -> dict[str, Json] | None:
+        """The same by number; None when there is none."""
+        view = self.view_of(key, payloads=tasks)
+        return None if view is None else workflow_json(view, tasks)
+
+    @staticmethod
+    def task_in(view: View | None, seq: int) -> dict[str, Json] | None:
+        """One of its attempts in Conductor's JSON; None when it is gone."""
+        run = None if view is None else view.execution.runs.get(seq)
+        return None if view is None or run is None else task_json(view, run)
+
+    def status(self, workflow_id: str, output: bool, variables: bool) -> dict[str, Json]:
+        """Conductor's WorkflowStatus: an execution in a few words."""
+        view = self.view(workflow_id, payloads=output)
+        execution = view.execution
+        shown: dict[str, Json] = {"workflowId": execution.id, "status": execution.status.value}
+        if execution.correlation_id:
+            shown["correlationId"] = execution.correlation_id
+        if output:
+            held = execution.output
+            shown["output"] = spliced(view.facts.payload(0, "output") if held is None else held)
+        if variables:
+            shown["variables"] = spliced(execution.variables)
+        return shown
 
     # Verbs
 

@@ -3,11 +3,13 @@
 What is registered later does not change a running execution.
 """
 
+from engine.expressions.templates import TemplateTooDeep
 from engine.model.definitions import WorkflowDef, WorkflowTask
 from engine.model.errors import InvalidInput
 from engine.model.facts import Facts, Snapshot
 from engine.model.ids import content_hash
 from engine.model.record import Json
+from engine.tasks.plan import plan_of
 
 
 def snapshot(definition: WorkflowDef, facts: Facts) -> Snapshot:
@@ -24,7 +26,12 @@ def snapshot(definition: WorkflowDef, facts: Facts) -> Snapshot:
             changed[task.ref] = prepared
     if changed:
         definition = definition.with_tasks(changed)
-    return Snapshot(definition, content_hash(definition.json_bytes()))
+    digest = content_hash(definition.json_bytes())
+    try:
+        plan_of(definition, digest)
+    except TemplateTooDeep as error:
+        raise InvalidInput(f"An expression of {definition.name} cannot be read: {error}") from None
+    return Snapshot(definition, digest)
 
 
 def _with_task_def(task: WorkflowTask, facts: Facts) -> WorkflowTask:

@@ -19,11 +19,14 @@ from engine.model.requests import (
     SkipRequest,
     StartWorkflowRequest,
     TaskResult,
+    WorkflowTestRequest,
 )
 from engine.services.executions import Executions
 from engine.services.port import DirectPort
+from engine.services.schemas import schema_complaint
 from engine.services.tasks import Tasks
 from engine.store.memory import MemoryStore
+from engine.testing.mock_run import play
 from engine.workers.evaluators import EvaluatorPool
 from tests.scenarios.language import Json, Refused
 
@@ -38,7 +41,12 @@ class MemoryStage:
         self.task_defs: dict[str, TaskDef] = {}
         self.definitions: dict[tuple[str, int], WorkflowDef] = {}
         self.questions: deque[Question] = deque()
-        knowledge = Knowledge(self.task_defs.get, self._definition, jitter=False)
+        knowledge = Knowledge(
+            self.task_defs.get,
+            self._definition,
+            jitter=False,
+            schema_complaint=schema_complaint,
+        )
         telemetry = Telemetry()
         telemetry.listen(self._hear)
         self.core = Core(self.store, knowledge, self.clock, telemetry, self.questions.append)
@@ -105,6 +113,13 @@ class MemoryStage:
             "rerun": lambda: executions.rerun(workflow_id, RerunRequest.read(options["request"])),
         }
         refusing(verbs[verb])
+
+    def test(self, request: dict[str, Json]) -> dict[str, Json]:
+        read = WorkflowTestRequest.read(request)
+        found = refusing(
+            lambda: play(read, self.task_defs.get, self._definition, self.evaluators.evaluate)
+        )
+        return found.workflow
 
     def count(self, name: str) -> int:
         rows = [self.store.load(key) for key in self.store.keys()]
