@@ -150,7 +150,7 @@ def test_words_find_executions_once_the_index_has_taken_them_up(filled: RowStore
     assert find(filled, free_text="declined customer").places == []
     assert find(filled, "status = PAUSED", free_text="refund").places == [4]
     assert find(filled, free_text="*").total == 5
-    assert find(filled, free_text="workflow-4").places == [4]
+    assert find(filled, free_text="refund workflow-4").places == [4]
 
 
 def test_the_index_takes_up_what_an_execution_ended_with(filled: RowStore) -> None:

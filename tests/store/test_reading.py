@@ -1,0 +1,166 @@
+"""Lists, counts and outlines of what is stored."""
+
+from engine.model.execution import Changes
+from engine.model.ids import task_id
+from engine.model.status import ExecutionStatus, TaskStatus
+from engine.store import ledger, reading
+from engine.store.contract import Group, Written
+from engine.store.reading import Filter
+from engine.store.rowstore import RowStore
+from tests.store.builders import (
+    a_definition,
+    a_line,
+    a_run,
+    an_execution,
+    changed,
+    created,
+    started,
+)
+
+BIG = b'{"text":"' + b"x" * 20_000 + b'"}'
+
+
+def test_pages_follow_each_other_without_gap_or_repeat(database: RowStore) -> None:
+    for number in range(7):
+        started(database, created_at=number // 2)
+    keys, after = [], None
+    for _ in range(4):
+        page = database.read(
+            lambda session, after=after: reading.page(session, Filter(), after, limit=2)
+        )
+        keys.append([row.key for row in page.rows])
+        after = page.after
+        assert page.total == 7
+    assert keys == [[7, 6], [5, 4], [3, 2], [1]]
+    assert after is None
+
+
+def test_a_page_shows_what_the_filter_asks_for(database: RowStore) -> None:
+    refund = a_definition("refund", 2)
+    started(database, created_at=10, correlation_id="c")
+    started(database, created_at=20, definition=refund, parent_id="workflow-1")
+    started(database, created_at=30, definition=refund, status=ExecutionStatus.FAILED)
+
+    def keys(**fields: object) -> list[int]:
+        wanted = Filter(**fields)  # type: ignore[arg-type]
+        return [row.key for row in database.read(lambda s: reading.page(s, wanted)).rows]
+
+    assert keys(name="refund") == [3, 2]
+    assert keys(name="refund", statuses=["RUNNING"]) == [2]
+    assert keys(version=1) == [1]
+    assert keys(correlation_id="c") == [1]
+    assert keys(parent_id="workflow-1") == [2]
+    assert keys(top_level=True) == [3, 1]
+    assert keys(since=20, until=30) == [2]
+
+
+def test_a_listed_execution_carries_its_fields_and_on_demand_its_payloads(
+    database: RowStore,
+) -> None:
+    execution = started(
+        database, input=BIG, output=b'{"o":1}', failed_refs=("a",), task_to_domain={"*": "eu"}
+    )
+    (bare,) = database.read(lambda session: reading.listed(session, [execution.key, 99]))
+    assert (bare.id, bare.name, bare.version) == (execution.id, "order", 1)
+    assert (bare.failed_refs, bare.task_to_domain, bare.input) == (("a",), {"*": "eu"}, None)
+    (full,) = database.read(lambda s: reading.listed(s, [execution.key], payloads=True))
+    assert (full.input, full.output) == (BIG, b'{"o":1}')
+
+
+def test_counts_follow_every_change_of_status(database: RowStore) -> None:
+    first = started(database)
+    started(database)
+    started(database, definition=a_definition("refund"))
+    assert database.read(reading.counts) == {("order", "RUNNING"): 2, ("refund", "RUNNING"): 1}
+    database.commit(Group([changed(first, status=ExecutionStatus.PAUSED)]))
+    database.commit(
+        Group(
+            [
+                changed(first, status=ExecutionStatus.RUNNING),
+                changed(first, status=ExecutionStatus.COMPLETED),
+            ]
+        )
+    )
+    assert database.read(reading.counts) == {
+        ("order", "COMPLETED"): 1,
+        ("order", "RUNNING"): 1,
+        ("refund", "RUNNING"): 1,
+    }
+
+
+def test_ids_are_found_by_name_by_correlation_and_by_parent(database: RowStore) -> None:
+    started(database, created_at=10, correlation_id="c")
+    started(database, created_at=20, correlation_id="c", status=ExecutionStatus.COMPLETED)
+    started(database, created_at=30, parent_id="workflow-1", status=ExecutionStatus.PAUSED)
+    read = database.read
+    assert read(lambda s: reading.running(s, "order")) == ["workflow-1", "workflow-3"]
+    assert read(lambda s: reading.running(s, "order", 1, since=5, until=20)) == ["workflow-1"]
+    assert read(lambda s: reading.running(s, "order", 2)) == []
+    assert read(lambda s: reading.correlated(s, "c")) == ["workflow-1"]
+    assert read(lambda s: reading.correlated(s, "c", "order", ended=True)) == [
+        "workflow-1",
+        "workflow-2",
+    ]
+    assert read(lambda s: reading.children(s, "workflow-1")) == ["workflow-3"]
+
+
+def test_the_outline_tells_each_attempt_without_its_payload(database: RowStore) -> None:
+    execution = started(
+        database, {"worker": "w", "output": BIG}, {"iteration": 2, "retried": True, "carrier": None}
+    )
+    steps = database.read(lambda session: reading.outline(session, execution.key))
+    assert [(step.seq, step.ref, step.iteration, step.retried) for step in steps] == [
+        (1, "charge", 0, False),
+        (2, "charge", 2, True),
+    ]
+    assert (steps[0].worker, steps[0].status) == ("w", "SCHEDULED")
+
+
+def test_attempts_come_in_pages_with_their_payloads(database: RowStore) -> None:
+    execution = started(
+        database, {"output": BIG}, {"status": TaskStatus.FAILED, "carrier": None}, {}
+    )
+    key = execution.key
+    runs, total = database.read(lambda s: reading.tasks(s, key, count=1))
+    assert (len(runs), total, runs[0].output) == (1, 3, BIG)
+    runs, total = database.read(lambda s: reading.tasks(s, key, ["FAILED"]))
+    assert ([run.seq for run in runs], total) == ([2], 1)
+    picked = database.read(lambda s: reading.attempts(s, [(key, 3), (key, 1), (key, 9)]))
+    assert [run.seq for run in picked] == [3, 1]
+
+
+def test_attempts_set_aside_can_be_looked_up(database: RowStore) -> None:
+    execution = started(database, {"output": BIG})
+    was = a_run(execution, output=BIG, status=TaskStatus.FAILED)
+    database.commit(Group([Written(execution, Changes(removed={1}, aside=[was]))]))
+    assert database.read(lambda session: reading.before(session, execution.key)) == [was]
+
+
+def test_logs_are_read_line_by_line(database: RowStore) -> None:
+    execution = an_execution(database, updated_at=5)
+    task = task_id(execution.key, 1)
+    item = created(execution, a_run(execution), line=a_line(at=77))
+    item.changes.logs.extend([(task, "one"), (task, "two")])
+    database.commit(Group([item]))
+    assert database.read(lambda session: reading.task_logs(session, execution.key, 1)) == [
+        reading.LogLine(task, 77, "one"),
+        reading.LogLine(task, 77, "two"),
+    ]
+
+
+def test_queue_sizes_count_what_waits(database: RowStore) -> None:
+    started(database, {}, {"domain": "eu"}, {"status": TaskStatus.IN_PROGRESS})
+    started(database, {}, {"carrier": None})
+    assert database.read(reading.queue_sizes) == {("charge", None): 2, ("charge", "eu"): 1}
+
+
+def test_the_story_of_an_execution_is_told_in_order(database: RowStore) -> None:
+    execution = an_execution(database)
+    lines = [a_line(n, by="ann", why="because", body=BIG) for n in (1, 2, 3)]
+    database.commit(Group([created(execution, line=lines[0])]))
+    for line in lines[1:]:
+        database.commit(Group([Written(execution, Changes(), ledger=line)]))
+    told = database.read(lambda session: ledger.story(session, execution.key))
+    assert told == lines
+    assert len({line.chain for line in told}) == 3
+    assert database.read(lambda s: ledger.story(s, execution.key, after=1, limit=1)) == lines[1:2]
