@@ -181,7 +181,7 @@ def start_failure_workflow(d: Draft) -> None:
         "workflowId": execution.id,
         "reason": d.field("reason"),
         "failureStatus": d.status.value,
-        "failedWorkflow": workflow_json(d),
+        "failedWorkflow": workflow_json(d, unmasked=True),
     }
     if d.field("failed_task_id") is not None:
         given["failureTaskId"] = d.field("failed_task_id")

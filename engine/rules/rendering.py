@@ -1,6 +1,7 @@
 """Executions and tasks in Conductor's JSON. Payloads are spliced in as the bytes they are stored as,
 so a large execution is never decoded to be shown."""
 
+from collections.abc import Collection
 from typing import Any
 
 import orjson
@@ -8,19 +9,23 @@ import orjson
 from engine.model.execution import EMPTY, Run
 from engine.model.record import Json, decode, encode
 from engine.model.status import TaskStatus
+from engine.rules.redaction import masked
 from engine.tasks.joins import awaited_runs, outputs_by_reference
 from engine.tasks.view import View
 
 TOKEN_FIELDS = ("promptTokens", "completionTokens", "totalTokens")
 
 
-def spliced(data: bytes | None) -> Any:
-    """Stored JSON bytes as a part of a larger document."""
-    return orjson.Fragment(data or EMPTY)
+def spliced(data: bytes | None, hidden: Collection[str] = ()) -> Any:
+    """Stored JSON bytes as a part of a larger document; decoded only to mask hidden fields."""
+    return masked(data or EMPTY, hidden) if hidden else orjson.Fragment(data or EMPTY)
 
 
-def task_json(view: View, run: Run, payloads: bool = True) -> dict[str, Json]:
-    """A task as `GET /tasks/{id}` shows it. Fields without a value are left out."""
+def task_json(
+    view: View, run: Run, payloads: bool = True, unmasked: bool = False
+) -> dict[str, Json]:
+    """A task as `GET /tasks/{id}` shows it. Fields without a value are left out; the definition's
+    maskedFields are masked."""
     execution = view.execution
     node = view.node(run.ref)
     task_def = None if node is None else node.task_def
@@ -76,8 +81,9 @@ def task_json(view: View, run: Run, payloads: bool = True) -> dict[str, Json]:
         if node.task.task_definition is not None:
             shown["taskDefinition"] = node.task.task_definition.json_value()
     if payloads:
-        shown["inputData"] = spliced(payload_bytes(view, run, "input"))
-        shown["outputData"] = spliced(shown_output(view, run))
+        hidden = () if unmasked else execution.definition.masked_fields
+        shown["inputData"] = spliced(payload_bytes(view, run, "input"), hidden)
+        shown["outputData"] = spliced(shown_output(view, run), hidden)
     return shown
 
 
@@ -113,8 +119,8 @@ def shown_output(view: View, run: Run) -> bytes:
     return payload_bytes(view, run, "output")
 
 
-def workflow_json(view: View, tasks: bool = True) -> dict[str, Json]:
-    """An execution as `GET /workflow/{id}` shows it."""
+def workflow_json(view: View, tasks: bool = True, unmasked: bool = False) -> dict[str, Json]:
+    """An execution as `GET /workflow/{id}` shows it; the definition's maskedFields are masked."""
     execution, field = view.execution, view.field
     definition = execution.definition
     input_bytes = field("input")
@@ -123,6 +129,7 @@ def workflow_json(view: View, tasks: bool = True) -> dict[str, Json]:
     output_bytes = field("output")
     if output_bytes is None:
         output_bytes = view.facts.payload(0, "output")
+    hidden = () if unmasked else definition.masked_fields
     shown: dict[str, Json] = {
         "status": view.status.value,
         "startTime": field("created_at"),
@@ -132,9 +139,9 @@ def workflow_json(view: View, tasks: bool = True) -> dict[str, Json]:
         "workflowId": execution.id,
         "workflowName": definition.name,
         "workflowVersion": definition.version,
-        "input": spliced(input_bytes),
-        "output": spliced(output_bytes),
-        "variables": spliced(field("variables")),
+        "input": spliced(input_bytes, hidden),
+        "output": spliced(output_bytes, hidden),
+        "variables": spliced(field("variables"), hidden),
         "taskToDomain": execution.task_to_domain,
         "failedReferenceTaskNames": list(field("failed_refs")),
         "failedTaskNames": list(field("failed_names")),
@@ -162,7 +169,7 @@ def workflow_json(view: View, tasks: bool = True) -> dict[str, Json]:
     }
     shown.update({key: value for key, value in optional.items() if value is not None})
     runs = view.all_runs() if tasks else []
-    shown["tasks"] = [task_json(view, run) for run in runs]
+    shown["tasks"] = [task_json(view, run, unmasked=unmasked) for run in runs]
     usage = token_usage(view, runs)
     if usage is not None:
         shown["aggregateTokenUsage"] = usage
