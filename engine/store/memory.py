@@ -6,7 +6,7 @@ from dataclasses import fields
 from typing import Any
 
 from engine.model.events import Letter
-from engine.model.execution import Changes, Execution, Run
+from engine.model.execution import DERIVED, Changes, Execution, Run
 from engine.model.status import TaskStatus
 from engine.store.contract import (
     Gated,
@@ -18,11 +18,6 @@ from engine.store.contract import (
     StoredLetter,
     Wake,
 )
-
-_DERIVED = frozenset(
-    ["runs", "latest", "last_of", "open", "unsettled", "left", "busy", "nodes", "decoded"]
-)
-"""Fields that are worked out from the attempts when an execution is loaded."""
 
 
 class MemoryStore:
@@ -187,7 +182,7 @@ def _bare(execution: Execution) -> Execution:
     """A copy without what is derived."""
     twin = copy(execution)
     for item in fields(Execution):
-        if item.name in _DERIVED:
+        if item.name in DERIVED:
             fresh: Any = item.default_factory() if callable(item.default_factory) else 0
             setattr(twin, item.name, fresh)
     return twin

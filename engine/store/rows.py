@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import Any
 
 from engine.model.definitions import WorkflowDef, WorkflowTask
-from engine.model.execution import Changes, Execution, Run
+from engine.model.execution import DERIVED, Changes, Execution, Run
 from engine.model.ids import task_place
 from engine.model.record import Json, decode, encode
 from engine.model.status import ExecutionStatus, TaskStatus
@@ -27,14 +27,11 @@ EXECUTION_COLUMNS = tuple(column.name for column in table_of(ExecutionRow).colum
 RUN_COLUMNS = tuple(column.name for column in table_of(TaskRow).columns)
 """The order in which rows are written: that of the tables."""
 
-_DERIVED = frozenset(
-    ["runs", "latest", "last_of", "open", "unsettled", "left", "busy", "nodes", "decoded"]
-)
 RUN_FIELDS = tuple(item.name for item in fields(Run))
 EXECUTION_FIELDS = tuple(
     item.name
     for item in fields(Execution)
-    if item.name != "definition" and item.name not in _DERIVED
+    if item.name != "definition" and item.name not in DERIVED
 )
 """The order in which rows are read: that of the records."""
 
@@ -147,7 +144,7 @@ class Batch:
     def _columns(self, key: int, given: dict[str, Any]) -> dict[str, Any]:
         values: dict[str, Any] = {}
         for name, value in given.items():
-            if name in _DERIVED or name == "definition":
+            if name in DERIVED or name == "definition":
                 continue
             if name in _PAYLOADS:
                 if value is None:

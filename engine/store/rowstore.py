@@ -12,12 +12,11 @@ from typing import Any, ClassVar, TypeVar
 
 from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError
-from sqlmodel import Session, col, select
+from sqlmodel import Session
 
 from engine.model.definitions import WorkflowDef
 from engine.model.events import Letter
 from engine.model.record import decode
-from engine.model.status import EXECUTION_LIVE
 from engine.store import catalogue, letters
 from engine.store.contract import (
     Gated,
@@ -32,7 +31,6 @@ from engine.store.contract import (
 from engine.store.payloads import Payloads, whole
 from engine.store.rows import Batch, Params, execution_of, run_of
 from engine.store.statements import Statements
-from engine.store.tables import ExecutionRow
 
 Value = TypeVar("Value")
 
@@ -301,28 +299,16 @@ class RowStore:
             ]
 
     def started_with(self, workflow_name: str, key: str) -> str | None:
-        return self.read(lambda session: catalogue.started_with(session, workflow_name, key))
+        row = self._ask_one(self._sql.started_with, (workflow_name, key))
+        return None if row is None else row[0]
 
     def free_key(self, workflow_name: str, key: str, workflow_id: str) -> None:
         self.errand(lambda session: catalogue.release_key(session, workflow_name, key, workflow_id))
 
     def gated(self) -> Sequence[Gated]:
-        rows = self.read(
-            lambda session: session.exec(
-                select(
-                    col(ExecutionRow.rate_limit_key),
-                    col(ExecutionRow.key),
-                    col(ExecutionRow.rate_limited),
-                    col(ExecutionRow.definition_hash),
-                )
-                .where(col(ExecutionRow.status).in_([status.value for status in EXECUTION_LIVE]))
-                .where(col(ExecutionRow.rate_limit_key).is_not(None))
-                .order_by(col(ExecutionRow.key))
-            ).all()
-        )
         return [
-            Gated(name or "", key, waiting, self.definition(digest).concurrent_executions)
-            for name, key, waiting, digest in rows
+            Gated(name, key, bool(waits), self.definition(digest).concurrent_executions)
+            for name, key, waits, digest in self._ask(self._sql.gated, ())
         ]
 
     def definition(self, name: str) -> WorkflowDef:

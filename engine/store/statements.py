@@ -142,6 +142,13 @@ class Statements:
             ("key", "limit"),
         )
         self.highest_key = self._text(select(func.max(EXECUTION.c.key)), ())
+        used = table_of(tables.Idempotency)
+        self.started_with = self._text(
+            select(used.c.workflow_id).where(
+                used.c.workflow_name == bindparam("p_name"), used.c.key == bindparam("p_key")
+            ),
+            ("name", "key"),
+        )
         house = table_of(tables.House)
         self.highest_removed = self._text(
             select(house.c.value).where(text(f"name = '{tables.HIGHEST_REMOVED}'")), ()
@@ -186,6 +193,17 @@ class Statements:
             .limit(limit)
             .offset(_FROM_THE_FIRST),
             ("until", "limit"),
+        )
+        self.gated = self._text(
+            select(
+                EXECUTION.c.rate_limit_key,
+                EXECUTION.c.key,
+                EXECUTION.c.rate_limited,
+                EXECUTION.c.definition_hash,
+            )
+            .where(text(tables.GATED))
+            .order_by(EXECUTION.c.key),
+            (),
         )
         self.letters = self._text(
             select(

@@ -21,6 +21,7 @@ TAKEN = "status = 'IN_PROGRESS' AND carrier IS NOT NULL"
 TASK_WAKES = f"wake_at > 0 AND {TASK_OPEN}"
 EXECUTION_WAKES = f"wake_at > 0 AND {EXECUTION_LIVE}"
 
+GATED = f"rate_limit_key IS NOT NULL AND {EXECUTION_LIVE}"
 
 HIGHEST_REMOVED = "highest_removed_key"
 """The line of `house` that keeps numbers of removed executions from being given again."""
@@ -139,6 +140,7 @@ class ExecutionRow(Table, table=True):
     __table_args__ = (
         _where("execution_live", EXECUTION_LIVE, "key"),
         _where("execution_due", EXECUTION_WAKES, "wake_at"),
+        _where("execution_gated", GATED, "key"),
         Index("execution_new", text("created_at DESC")),
         Index("execution_by_status", "status", text("created_at DESC")),
         Index("execution_by_name", "name", "status", text("created_at DESC")),

@@ -8,7 +8,7 @@ import pytest
 from engine.model.events import ChildEnded, Letter, Restart, Result, Start
 from engine.model.execution import Changes
 from engine.model.status import ExecutionStatus, TaskStatus
-from engine.store.contract import Group, Ready, RowRefused, Store, Wake, Written
+from engine.store.contract import Gated, Group, Ready, RowRefused, Store, Wake, Written
 from tests.store.builders import (
     a_definition,
     a_line,
@@ -155,6 +155,32 @@ def test_an_idempotency_key_starts_one_execution_of_a_name(store: Store) -> None
         store.commit(Group([created(again)]))
     store.commit(Group([created(elsewhere)]))
     assert store.load(again.key) is None
+
+
+def test_an_idempotency_key_tells_what_it_started_and_can_be_freed_by_its_holder(
+    store: Store,
+) -> None:
+    first = started(store, idempotency_key="once")
+    assert store.started_with("order", "once") == first.id
+    assert store.started_with("refund", "once") is None
+    store.free_key("order", "once", "another")
+    assert store.started_with("order", "once") == first.id
+    store.free_key("order", "once", first.id)
+    assert store.started_with("order", "once") is None
+    second = started(store, idempotency_key="once")
+    assert store.started_with("order", "once") == second.id
+
+
+def test_live_executions_under_a_rate_limit_come_oldest_first(store: Store) -> None:
+    limited = a_definition().but(rate_limit_config={"concurrentExecLimit": 2})
+    running = started(store, definition=limited, rate_limit_key="eu")
+    started(store, definition=limited)
+    started(store, definition=limited, rate_limit_key="eu", status=ExecutionStatus.COMPLETED)
+    waiting = started(store, definition=limited, rate_limit_key="eu", rate_limited=True)
+    assert list(store.gated()) == [
+        Gated("eu", running.key, False, 2),
+        Gated("eu", waiting.key, True, 2),
+    ]
 
 
 def test_ready_attempts_come_by_priority_then_by_how_long_they_are_due(store: Store) -> None:
