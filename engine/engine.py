@@ -4,12 +4,14 @@ them in order. No behaviour of its own."""
 import threading
 from types import TracebackType
 
-from engine.core.inbox import Inbox
+from engine.core.inbox import Asked, Inbox
 from engine.core.knowledge import Knowledge
 from engine.core.thread import CoreThread
 from engine.core.turn import Core
 from engine.instruments.clock import Clock, SystemClock
 from engine.instruments.telemetry import Telemetry
+from engine.model.events import Result
+from engine.model.status import TaskStatus
 from engine.services.definitions import Definitions
 from engine.services.executions import Executions
 from engine.services.port import ThreadPort
@@ -18,8 +20,10 @@ from engine.services.tasks import Tasks
 from engine.settings import Settings
 from engine.store import catalogue
 from engine.store.database import open_store
+from engine.store.holding import in_hands_of
 from engine.workers.evaluation import Evaluation
 from engine.workers.evaluators import EvaluatorPool
+from engine.workers.pool import LOCAL, WorkerPool
 from engine.workers.reporting import Reporting
 
 MEMORY = "memory:"
@@ -54,6 +58,9 @@ class Engine:
         self.executions = Executions(self.port, self.store)
         self.tasks = Tasks(self.port, self.store, self.settings.secret)
         self.definitions = Definitions(self.port, self.store)
+        self.workers = WorkerPool(
+            self.tasks, self.reporting, self.telemetry, self.settings.worker_threads
+        )
         self._state = threading.Lock()
         self._started = self._stopped = False
 
@@ -80,10 +87,19 @@ class Engine:
             if self._started:
                 return self
             self._started = True
+        self._take_back()
         self.reporting.start()
         self.evaluation.start()
         self.thread.start()
+        self.workers.start()
         return self
+
+    def _take_back(self) -> None:
+        """What workers of an earlier process had in hand ended with that process."""
+        line = "handed out again: the engine ended before this attempt had"
+        for key, seq in self.store.read(lambda session: in_hands_of(session, LOCAL)):
+            event = Result(seq=seq, status=TaskStatus.IN_PROGRESS, merge=True, logs=(line,))
+            self.inbox.put(Asked(event, key=key))
 
     def stop(self) -> None:
         """Finish the present group, let running work end within its grace, let go of the database.
@@ -93,6 +109,7 @@ class Engine:
                 return
             self._stopped = True
         grace = self.settings.grace_seconds
+        self.workers.stop(grace)
         self.reporting.stop()
         self.evaluation.stop(grace)
         if self._started:
