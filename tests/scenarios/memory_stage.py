@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import orjson
+from sqlmodel import col, func, select
 
 from engine.core.inbox import Asked
 from engine.core.knowledge import Knowledge
@@ -25,19 +26,23 @@ from engine.services.executions import Executions
 from engine.services.port import DirectPort
 from engine.services.schemas import schema_complaint
 from engine.services.tasks import Tasks
+from engine.store.contract import Store
 from engine.store.memory import MemoryStore
+from engine.store.rowstore import RowStore
+from engine.store.tables import ExecutionRow
 from engine.testing.mock_run import play
 from engine.workers.evaluators import EvaluatorPool
 from tests.scenarios.language import Json, Refused
 
 
 class MemoryStage:
-    """Everything a scenario needs, in this process and thread."""
+    """Everything a scenario needs, in this process and thread; on any store."""
 
-    def __init__(self, evaluators: EvaluatorPool) -> None:
+    def __init__(self, evaluators: EvaluatorPool, store: Store | None = None) -> None:
         self.evaluators = evaluators
         self.clock = HandClock()
-        self.store = MemoryStore()
+        self.store = store or MemoryStore()
+        self.poisons: list[str] = []
         self.task_defs: dict[str, TaskDef] = {}
         self.definitions: dict[tuple[str, int], WorkflowDef] = {}
         self.questions: deque[Question] = deque()
@@ -56,7 +61,7 @@ class MemoryStage:
 
     def _hear(self, what: str, facts: dict[str, Any]) -> None:
         if what == "event.poisoned":
-            raise_later(facts["trace"])
+            self.poisons.append(facts["trace"])
 
     def _definition(self, name: str, version: int | None) -> WorkflowDef | None:
         if version is not None:
@@ -122,11 +127,16 @@ class MemoryStage:
         return found.workflow
 
     def count(self, name: str) -> int:
-        rows = [self.store.load(key) for key in self.store.keys()]
-        return sum(1 for row in rows if row and row.execution.definition.name == name)
+        if isinstance(self.store, MemoryStore):
+            rows = [self.store.load(key) for key in self.store.keys()]
+            return sum(1 for row in rows if row and row.execution.definition.name == name)
+        assert isinstance(self.store, RowStore)
+        counted = select(func.count()).where(col(ExecutionRow.name) == name)
+        found: int = self.store.read(lambda session: session.exec(counted).one())
+        return found
 
     def queue_size(self, name: str) -> int:
-        domain, colon, task_type = name.rpartition(":")
+        domain, _, task_type = name.rpartition(":")
         return self.core.handout.sizes(self.clock.now()).get((task_type, domain or None), 0)
 
     def advance(self, seconds: float) -> None:
@@ -151,10 +161,8 @@ class MemoryStage:
             )
             self.core.turn([Asked(event, key=question.execution)])
             self.port.settle()
-
-
-def raise_later(trace: str) -> None:
-    print(trace)
+        if self.poisons:
+            raise AssertionError(self.poisons[0])
 
 
 def refusing(work: Callable[[], Any]) -> Any:
