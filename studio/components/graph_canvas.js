@@ -12,7 +12,7 @@ class Canvas extends Picture {
 
   select(id) {
     this.selected = id;
-    this.cursor = id;
+    this.cursor = id ?? this.cursor;
     this.component.setStateValue("selected", { id, n: ++this.memory.picks });
     if (id) { this.bringIntoView(id); this.said.textContent = `${this.words(this.nodes.get(id))}, selected`; }
     this.show(false);
@@ -34,6 +34,7 @@ class Canvas extends Picture {
     let pinch = 0;
     this.draw.addEventListener("pointerdown", event => {
       if (event.button) return;
+      this.pressed = true; // a press focuses the graph, too, and must not move the view
       fingers.set(event.pointerId, [event.clientX, event.clientY]);
       const plus = event.target.closest(".plus"), node = event.target.closest(".node");
       if (fingers.size === 2) pinch = spread(fingers); else if (!plus) this.follow(event, node);
@@ -46,7 +47,7 @@ class Canvas extends Picture {
       this.zoom(now / (pinch || now), (points[0][0] + points[1][0]) / 2 - box.left, (points[0][1] + points[1][1]) / 2 - box.top);
       pinch = now;
     });
-    for (const end of ["pointerup", "pointercancel"]) addEventListener(end, this[`on${end}`] = event => fingers.delete(event.pointerId));
+    for (const end of ["pointerup", "pointercancel"]) addEventListener(end, this[`on${end}`] = event => { fingers.delete(event.pointerId); this.pressed = false; });
     this.draw.addEventListener("click", event => {
       const plus = event.target.closest(".plus");
       if (plus) this.openPlus(this.edges.get(plus.dataset.edge), plus);
@@ -165,7 +166,7 @@ class Canvas extends Picture {
       if (plus && (event.key === "Enter" || event.key === " ")) { event.preventDefault(); this.openPlus(this.edges.get(plus.dataset.edge), plus); return; }
       if (this.key(event)) event.preventDefault();
     });
-    this.draw.addEventListener("focus", () => { if (!this.cursor && this.graph) this.moveTo(this.graph.nodes.find(isTask)); });
+    this.draw.addEventListener("focus", () => { if (!this.cursor && this.graph && !this.pressed) this.moveTo(this.graph.nodes.find(isTask)); });
   }
 
   key(event) {

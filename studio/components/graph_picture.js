@@ -293,7 +293,9 @@ class Picture {
     const lines = this.graph.edges.filter(edge => touches(view, ...edge.box));
     const strength = edge => LINE_STRENGTH[this.state.edges[edge.id]] ?? 2;
     lines.sort((a, b) => strength(a) - strength(b));
-    for (const edge of lines) this.put(`e:${edge.id}`, this.edgeKey(edge), () => this.edgeElements(edge), keep);
+    let changed = false;
+    for (const edge of lines) changed = this.put(`e:${edge.id}`, this.edgeKey(edge), () => this.edgeElements(edge), keep) || changed;
+    if (changed) for (const edge of lines) this.layers[1].append(this.drawn.get(`e:${edge.id}`).parts[0][1]); // what was taken lies on top
     for (const [id, old] of this.drawn) if (!keep.has(id)) { old.parts.forEach(([, part]) => part.remove()); this.drawn.delete(id); }
     this.markSelection();
   }
@@ -301,7 +303,7 @@ class Picture {
   put(id, key, build, keep) {
     keep.add(id);
     const old = this.drawn.get(id);
-    if (old && old.key === key) return;
+    if (old && old.key === key) return false;
     const parts = build();
     for (const [layer, part] of parts) {
       const before = old && old.parts.find(([same]) => same === layer);
@@ -309,6 +311,7 @@ class Picture {
     }
     if (old) old.parts.forEach(([, part]) => part.remove());
     this.drawn.set(id, { key, parts });
+    return true;
   }
 
   nodeKey(node) {

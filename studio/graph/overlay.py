@@ -220,6 +220,7 @@ class _Walk:
         self._passed: set[str] = set()
         self._into: dict[str, list[Edge]] = {}
         self._inside = _descendants(layout)
+        self._fans = {node.id for node in layout.nodes if node.kind == "fan"}
         self._out_of: dict[str, list[Edge]] = {}
         for edge in layout.edges:
             self._into.setdefault(edge.target, []).append(edge)
@@ -345,7 +346,13 @@ class _Walk:
 
     def _arrivals(self, node: Node, state: NodeState | None, done: set[str]) -> NodeState:
         lines = [edge for edge in self._into.get(node.id, []) if not edge.back]
-        if node.join_on:
+        fan = next(
+            (self._states.get(edge.source) for edge in lines if edge.source in self._fans), None
+        )
+        if fan is not None:
+            done_children = sum(fan.counts.get(status, 0) for status in DONE)
+            arrived = (done_children, len(fan.squares))
+        elif node.join_on:
             waits_for = set(node.join_on)
             done = {
                 n.ref for n in self._layout.nodes if n.ref in waits_for and n.id in self._passed

@@ -204,8 +204,8 @@ class _Pen:
         return self._diamond(node) if node.kind == "switch" else self._card(node)
 
     def _term(self, node: Node) -> str:
-        reached = self._overlay is None or node.id in self._overlay.nodes
-        off = not reached or bool(self._state(node).away)
+        runs = self._overlay is not None and self._overlay.kind == "execution"
+        off = runs and not self._state(node).status
         fill = self._colour["node" if off else "ink-3"]
         stroke = self._colour["line-2" if off else "ink-3"]
         at = f'cx="{node.axis}" cy="{node.y + 6}" r="5.5"'

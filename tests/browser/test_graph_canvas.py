@@ -5,6 +5,7 @@ import re
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +19,8 @@ FLAGS = (
     "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run"
     " --disable-background-networking --disable-component-update --disable-sync"
 )
+
+expect.set_options(timeout=20_000)  # a busy machine is slow, not wrong
 
 pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason="no chromium on this machine")
 
@@ -45,9 +48,13 @@ def address() -> Iterator[str]:
     for line in server.stdout:  # it says when it listens
         if "URL:" in line:
             break
+    # What it says later is read and dropped: a full pipe would stop it.
+    reader = threading.Thread(target=server.stdout.read)
+    reader.start()
     yield f"http://127.0.0.1:{port}"
-    server.terminate()
-    server.wait(20)
+    server.kill()
+    server.wait()
+    reader.join()
     server.stdout.close()
 
 
@@ -185,6 +192,15 @@ def test_dragging_the_paper_pans_and_selects_nothing(page: Page, address: str) -
     page.mouse.up()
     expect(world).not_to_have_attribute("transform", before or "")
     expect(page.get_by_text("selected: charge_card")).to_be_visible()
+
+
+def test_the_first_click_does_not_move_the_view(page: Page, address: str) -> None:
+    canvas(page, address, "many")
+    expect(node(page, "poll_0800")).to_be_visible()
+    view = page.locator(".draw > g").get_attribute("transform")
+    node(page, "pause_0800").click()
+    expect(page.get_by_text("selected: pause_0800")).to_be_visible()
+    assert page.locator(".draw > g").get_attribute("transform") == view
 
 
 def test_a_task_dragged_on_to_a_plus_asks_to_be_moved(page: Page, address: str) -> None:

@@ -123,6 +123,11 @@ def test_many_children_of_a_dynamic_fork_fold_into_counted_squares_failed_first(
     assert not found.unplaced
 
 
+def test_the_join_of_a_dynamic_fork_counts_the_children_that_have_arrived() -> None:
+    found = of_execution(layout.place(dynamic()), dynamic_run())
+    assert found.nodes["all_files"].note == "join, 5 of 7 arrived"
+
+
 def test_children_are_counted_even_if_the_layout_does_not_know_them() -> None:
     found = of_execution(layout.place(dynamic()), dynamic_run())
     assert found.nodes["each_file@children"].counts["COMPLETED"] == 5
