@@ -40,9 +40,8 @@ class Actor:
     reason: str = ""
 
     def headers(self) -> dict[str, str]:
-        # Header values travel as Latin-1; anything else is sent percent-encoded.
-        given = {"X-Reprise-Actor": self.name, "X-Reprise-Reason": self.reason}
-        return {key: quote(value, safe=" ,.:;()/'-") for key, value in given.items() if value}
+        # A header carries Latin-1 at most, so the name travels percent-encoded.
+        return {"X-Reprise-Person": quote(self.name)} if self.name else {}
 
 
 class Client:
@@ -67,8 +66,11 @@ class Client:
     ) -> Any:
         """One request; every part of the path is encoded, so a name may hold any sign."""
         address = "/" + "/".join(quote(str(part), safe="") for part in path)
+        asked = dict(query or {})
+        if actor and actor.reason:
+            asked["reason"] = actor.reason
         headers = actor.headers() if actor else None
-        return transport.send(self._http, method, address, query=query, body=body, headers=headers)
+        return transport.send(self._http, method, address, query=asked, body=body, headers=headers)
 
     # The server
 
@@ -122,9 +124,13 @@ class Client:
         )
         return found
 
-    def outline(self, id_: str) -> Document | None:
-        """An execution and its tasks without payloads; None where only the whole can be had."""
-        return self._added("outline", lambda: self.ask("GET", "ext", "executions", id_, "outline"))
+    def outline(self, id_: str) -> Document:
+        """An execution and its tasks without payloads; where only the whole can be had, the whole.
+
+        `tasks` then have Conductor's own fields instead of those of an outline.
+        """
+        light = self._added("outline", lambda: self.ask("GET", "ext", "executions", id_, "outline"))
+        return light if isinstance(light, dict) else self.execution(id_)
 
     def task(self, execution_id: str, seq: int | None, task_id: str) -> Document:
         """One task with its payloads."""
@@ -186,9 +192,7 @@ class Client:
         self.ask("PUT", "workflow", id_, "resume", actor=actor)
 
     def terminate(self, id_: str, actor: Actor, *, failure_workflow: bool = False) -> None:
-        asked = {"reason": actor.reason}
-        if failure_workflow:
-            asked["triggerFailureWorkflow"] = "true"
+        asked = {"triggerFailureWorkflow": "true" if failure_workflow else None}
         self.ask("DELETE", "workflow", id_, query=asked, actor=actor)
 
     def retry(self, id_: str, actor: Actor, *, inside_children: bool = False) -> None:
@@ -235,8 +239,6 @@ class Client:
         """One verb over many ids: those that accepted it, and the words of those that did not."""
         method = "PUT" if verb in ("pause", "resume") else "POST"
         asked: Document = {}
-        if verb == "terminate":
-            asked["reason"] = actor.reason
         if verb == "restart" and latest:
             asked["useLatestDefinitions"] = "true"
         done: list[str] = []

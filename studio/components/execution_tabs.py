@@ -1,0 +1,274 @@
+"""The page of one execution below its failure card: head, picture, timeline, tasks, data, story."""
+
+from dataclasses import replace
+from typing import Final
+
+import streamlit as st
+
+from studio import session
+from studio.components import (
+    graph_canvas,
+    json_view,
+    live,
+    markup,
+    problem,
+    recovery_bar,
+    status,
+    task_panel,
+)
+from studio.graph import layout, overlay, timeline
+from studio.graph.outline import forked_children, number
+from studio.session import Visit
+from studio.views import recovery, theme, wording
+from studio.views.execution import (
+    ExecutionView,
+    entries_of,
+    latest_attempts,
+    root_failure,
+    story_of,
+    waiting_for,
+)
+
+CANVAS: Final = "graph"
+_TABS: Final = ("Diagram", "Timeline", "Tasks", "Input and output", "Variables", "Story", "JSON")
+
+
+def head(visit: Visit, view: ExecutionView) -> None:
+    """Name, status, who, when, and the actions that are possible."""
+    primary = _primary(view)
+    left, right = st.columns([1.5, 1], vertical_alignment="top")
+    with left:
+        version = markup.link(
+            f"v{view.version}", markup.address("definitions", wf=view.name), css="rp-tag"
+        )
+        title = markup.tag("h1", markup.code(view.name))
+        row = markup.tag(
+            "div", title, markup.status(view.status, chip=True), version, css="rp-title"
+        )
+        markup.show(row, markup.meta(_facts(visit, view)))
+    with right:
+        recovery_bar.buttons(view, primary)
+
+
+def _primary(view: ExecutionView) -> str:
+    if not view.failed:
+        return ""
+    blocked = recovery.plan_of(view, recovery.RETRY).blocked
+    return recovery.RESTART if blocked else recovery.RETRY
+
+
+def _facts(visit: Visit, view: ExecutionView) -> list[tuple[str, object]]:
+    started = markup.span(
+        wording.ago(view.started_ms, visit.now_ms, visit.zone),
+        title=wording.absolute(view.started_ms, visit.zone),
+    )
+    ran = wording.took(view.ran_ms(visit.now_ms))
+    found: list[tuple[str, object]] = [
+        ("Id", markup.code(view.id)),
+        ("Correlation", view.correlation or "none"),
+        ("Started", started),
+        ("Ran" if not view.live else "Running for", ran),
+    ]
+    if view.started_by:
+        found.append(("Started by", view.started_by))
+    if view.parent_id:
+        parent = markup.identifier(view.parent_id, markup.address("execution", id=view.parent_id))
+        found.append(("Parent", parent))
+    if view.rerun_from:
+        found.append(("Rerun", "yes"))
+    return found
+
+
+def body(visit: Visit, view: ExecutionView) -> None:
+    """The tabs; the one that is open is drawn, again and again while the execution runs."""
+    tabs = st.tabs(_TABS, key="tab", on_change="rerun", bind="query-params")
+    opened = next((index for index, tab in enumerate(tabs) if tab.open), 0)
+    every = live.FAST if view.status == "RUNNING" and not live.held() else None
+
+    def draw() -> None:
+        with problem.told():
+            _draw(opened, visit, _newest(visit, view) if every else view)
+
+    with tabs[opened]:
+        live.part(draw, every=every)
+
+
+def _newest(visit: Visit, view: ExecutionView) -> ExecutionView:
+    """The tasks as they are now; when the state has changed, the whole page is drawn again."""
+    tasks = visit.client.outline(view.id)
+    state = str(tasks.get("status") or view.status)
+    if state != view.status:
+        st.rerun()
+    return replace(view, outline=entries_of(tasks))
+
+
+def _draw(opened: int, visit: Visit, view: ExecutionView) -> None:
+    parts = (_diagram, _timeline, _tasks, _data, _variables, _story, _json)
+    parts[opened](replace(visit, now_ms=session.now_ms()), view)
+
+
+def _diagram(visit: Visit, view: ExecutionView) -> None:
+    drawn = layout.place(view.definition, forked=forked_children(view.outline))
+    state = overlay.of_execution(drawn, view.outline, now_ms=visit.now_ms)
+    left, right = st.columns([1.65, 1])
+    with left:
+        event = graph_canvas.show(
+            drawn,
+            state,
+            selected=_first_choice(view, drawn),
+            key=CANVAS,
+            height=560,
+            label=f"Graph of {view.name}",
+        )
+        if state.unplaced:
+            st.caption(f"Ran, but not in this definition: {', '.join(state.unplaced)}")
+    with right:
+        ref = _ref_of(drawn, event.selected)
+        if ref:
+            if st.query_params.get("task") != ref:
+                st.query_params["task"] = ref
+            task_panel.show(visit, view, ref)
+        else:
+            _waiting(visit, view)
+
+
+def _first_choice(view: ExecutionView, drawn: layout.Layout) -> str | None:
+    """What the address names, else what failed; only until the person has chosen."""
+    if st.session_state.get("seen_execution") == view.id:
+        return None
+    st.session_state["seen_execution"] = view.id
+    root = root_failure(view)
+    wanted = st.query_params.get("task", root.ref if root else "")
+    return next((node.id for node in drawn.nodes if node.ref == wanted and wanted), None)
+
+
+def _ref_of(drawn: layout.Layout, id_: str | None) -> str:
+    node = drawn.by_id.get(id_) if id_ else None
+    if node is not None and node.ref:
+        return node.ref
+    return st.query_params.get("task", "")
+
+
+def _waiting(visit: Visit, view: ExecutionView) -> None:
+    """Nothing is chosen: what the execution waits for."""
+    open_now = waiting_for(view)
+    if not open_now:
+        words = "Choose a task in the picture to see its input and output."
+        markup.show(markup.box("Tasks", markup.empty(words)))
+        return
+    lines = [
+        markup.item(
+            markup.status(entry["status"]),
+            markup.code(entry["ref"]),
+            f"since {wording.ago(number(entry.get('scheduledTime')), visit.now_ms, visit.zone)}",
+        )
+        for entry in open_now[:8]
+    ]
+    markup.show(markup.box("Waits for", markup.items(lines)))
+
+
+def _timeline(visit: Visit, view: ExecutionView) -> None:
+    rows = timeline.rows_of(view.outline, now_ms=visit.now_ms)
+    if not rows:
+        st.caption("No task has begun.")
+        return
+    figure = timeline.figure(rows, dark=visit.dark, selected=st.query_params.get("task"))
+    st.plotly_chart(figure, key="timeline", config={"displayModeBar": False})
+
+
+def _tasks(visit: Visit, view: ExecutionView) -> None:
+    """The text twin of the picture."""
+    columns = (
+        markup.Column("Status"),
+        markup.Column("Task"),
+        markup.Column("Type", wide=True),
+        markup.Column("Began", wide=True),
+        markup.Column("Took", align="right"),
+        markup.Column("Tries", align="right", wide=True),
+        markup.Column("Reason", cut=True),
+    )
+    chosen = st.query_params.get("task")
+    rows = []
+    for entry in latest_attempts(view.outline):
+        iteration = number(entry.get("iteration"))
+        began = number(entry.get("startTime")) or number(entry.get("scheduledTime"))
+        name = markup.link(
+            markup.code(entry["ref"]), markup.address("execution", id=view.id, task=entry["ref"])
+        )
+        again = markup.dim(f" iteration {iteration}") if iteration else ""
+        rows.append(
+            markup.Row(
+                [
+                    markup.status(entry["status"]),
+                    markup.joined(name, again),
+                    theme.type_word(str(entry.get("type") or "")),
+                    wording.moment(began, visit.zone, "%H:%M:%S"),
+                    wording.took(overlay.took_ms(entry, visit.now_ms)),
+                    number(entry.get("retryCount")) + 1,
+                    wording.first_line(str(entry.get("reason") or "")),
+                ],
+                on=entry["ref"] == chosen,
+            )
+        )
+    if not rows:
+        st.caption("No task has been scheduled yet.")
+        return
+    status.counts(_counted(view))
+    markup.show(markup.bordered(markup.table(columns, rows)))
+
+
+def _counted(view: ExecutionView) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for entry in latest_attempts(view.outline):
+        counts[entry["status"]] = counts.get(entry["status"], 0) + 1
+    return counts
+
+
+def _data(visit: Visit, view: ExecutionView) -> None:
+    left, right = st.columns(2)
+    with left:
+        markup.show(markup.tag("h2", "Input"))
+        json_view.show(view.input, name=f"{view.id}-input", key="whole_input")
+    with right:
+        markup.show(markup.tag("h2", "Output"))
+        none = "No output yet." if view.live else "No output."
+        json_view.show(view.output, name=f"{view.id}-output", key="whole_output", empty=none)
+
+
+def _variables(visit: Visit, view: ExecutionView) -> None:
+    none = "This execution has no variables."
+    json_view.show(view.variables, name=f"{view.id}-variables", key="variables", empty=none)
+
+
+def _story(visit: Visit, view: ExecutionView) -> None:
+    lines = visit.client.ledger(view.id)
+    if lines is None:
+        problem.absent(visit.client.capabilities().why_not("ledger"))
+        return
+    columns = (
+        markup.Column("When"),
+        markup.Column("What"),
+        markup.Column("Tasks", cut=True),
+        markup.Column("Who", wide=True),
+        markup.Column("Why", wide=True),
+    )
+    rows = [
+        markup.Row(
+            [
+                wording.moment(line.at_ms, visit.zone, "%H:%M:%S"),
+                line.words,
+                markup.code(line.about) if line.about else "",
+                line.person,
+                line.reason,
+            ],
+            hints={0: wording.absolute(line.at_ms, visit.zone)},
+        )
+        for line in story_of(lines)
+    ]
+    markup.show(markup.bordered(markup.table(columns, rows)))
+
+
+def _json(visit: Visit, view: ExecutionView) -> None:
+    whole = visit.client.execution(view.id)
+    json_view.show(whole, name=view.id, key="whole")
+    st.caption(f"`GET /api/workflow/{view.id}`")

@@ -1,0 +1,81 @@
+"""Why an execution failed: the root, what to look at, and the safest next step, joined in one card."""
+
+import streamlit as st
+
+from studio.components import markup, recovery_bar
+from studio.session import Visit
+from studio.views import recovery, wording
+from studio.views.execution import ExecutionView, RootFailure, root_failure
+
+
+def show(visit: Visit, view: ExecutionView) -> str:
+    """Draws the card of an execution that ended badly; the action on its button, or nothing."""
+    if not view.failed:
+        return ""
+    root = root_failure(view)
+    plan = recovery.plan_of(view, recovery.RETRY)
+    action = recovery.RESTART if plan.blocked else recovery.RETRY
+    if plan.blocked:
+        plan = recovery.plan_of(view, action)
+    with st.container(border=True, key="failure_card"):
+        left, middle, right = st.columns([1.7, 1.2, 1.1])
+        with left:
+            markup.show(*_root(visit, view, root))
+        with middle:
+            markup.show(markup.tag("h3", "Where to look"), *_evidence(visit, view, root))
+        with right:
+            markup.show(markup.tag("h3", "Safe next action"), markup.tag("p", _effect(plan)))
+            at = f" from {root.ref}" if root and action == recovery.RETRY else ""
+            st.button(
+                recovery.ACTIONS[action].word + at,
+                type="primary",
+                icon=f":material/{recovery.ACTIONS[action].icon}:",
+                key="failure_action",
+                on_click=recovery_bar.open_plan,
+                args=(view.id, action),
+            )
+    return action
+
+
+def _root(visit: Visit, view: ExecutionView, root: RootFailure | None) -> list[markup.Html]:
+    if root is None:
+        words = "No task failed" if view.status == "TERMINATED" else "No failed task is known"
+        reason = view.reason or "No reason was given."
+        return [markup.tag("h3", words), markup.tag("p", reason, css="rp-why")]
+    where = [f", iteration {root.iteration}"] if root.iteration else []
+    where += [f", {wording.plural(root.tries, 'try', 'tries')}"]
+    head = markup.tag("h3", "Root failure in ", markup.code(root.ref), *where)
+    reason = wording.first_line(root.reason) or "No reason was given."
+    parts = [head, markup.tag("p", reason, css="rp-why")]
+    about = [f"{wording.moment(root.at_ms, visit.zone, '%H:%M:%S')}"]
+    if root.consequences:
+        shown = ", ".join(root.consequences[:3])
+        more = len(root.consequences) - 3
+        about.append(f"Consequence: {shown}" + (f" and {more} more." if more > 0 else "."))
+    parts.append(markup.tag("p", " · ".join(about), css="rp-mid"))
+    return parts
+
+
+def _evidence(visit: Visit, view: ExecutionView, root: RootFailure | None) -> list[markup.Html]:
+    lines: list[markup.Html] = []
+    if root is not None:
+        worker = markup.code(root.worker) if root.worker else markup.dim("none")
+        lines.append(markup.tag("p", "Task ", markup.code(root.name), ", worker ", worker))
+        if root.child_id:
+            child = markup.identifier(root.child_id, markup.address("execution", id=root.child_id))
+            lines.append(markup.tag("p", "It failed inside the child ", child))
+        alike = markup.address("executions", wf=view.name, status=["FAILED", "TIMED_OUT"])
+        lines.append(markup.tag("p", markup.link(f"Other failures of {view.name}", alike)))
+    failure = (
+        view.output.get("conductor.failure_workflow") if isinstance(view.output, dict) else None
+    )
+    if failure:
+        place = markup.identifier(str(failure), markup.address("execution", id=failure))
+        lines.append(markup.tag("p", "Failure workflow ", place))
+    return lines or [markup.tag("p", "Nothing else is known.", css="rp-mid")]
+
+
+def _effect(plan: recovery.Plan) -> str:
+    again, reused = len(plan.again), len(plan.reused)
+    words = f"{wording.plural(again, 'task')} run{'s' if again == 1 else ''} again"
+    return f"{words}, {wording.plural(reused, 'task')} reused."
