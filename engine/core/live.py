@@ -55,9 +55,7 @@ class Live:
 
     def let_go_if_idle(self, execution: Execution) -> None:
         """Forget an execution that has ended, or in which nothing is being carried out."""
-        if execution.status.terminal or all(
-            run.carrier is None for run in execution.runs.values() if run.open
-        ):
+        if execution.status.terminal or execution.carried == 0:
             self.let_go(execution.key)
 
     def trim(self) -> None:

@@ -80,6 +80,16 @@ class Run:
         """Not ended yet."""
         return not self.status.terminal
 
+    @property
+    def carried(self) -> bool:
+        """Open, and somebody carries it out or is about to."""
+        return self.carrier is not None and not self.status.terminal
+
+    @property
+    def passive(self) -> bool:
+        """Open, and moved on by nothing but other attempts of its execution."""
+        return self.carrier is None and self.type in _PASSIVE and not self.status.terminal
+
     def copy(self) -> "Run":
         """An independent copy."""
         twin = object.__new__(Run)
@@ -88,6 +98,7 @@ class Run:
         return twin
 
 
+_PASSIVE = frozenset(["JOIN", "EXCLUSIVE_JOIN", "DO_WHILE"])
 _RUN_FIELDS = tuple(item.name for item in fields(Run))
 
 
@@ -150,6 +161,10 @@ class Execution:
     last_of: dict[str, str] = field(default_factory=dict)
     """Reference name (without suffix) -> the reference of its newest iteration."""
     open: int = 0
+    carried: int = 0
+    """How many of its attempts somebody carries out."""
+    passive: int = 0
+    """How many wait for nothing but their neighbours."""
     unsettled: set[int] = field(default_factory=set)
     """Ended attempts from whose end nothing has followed yet."""
     left: dict[str, int] = field(default_factory=dict)
@@ -166,32 +181,61 @@ class Execution:
         for seq in changes.removed:
             self._forget(seq)
         for seq, run in changes.runs.items():
+            self._count(self.runs.get(seq), -1)
+            self._count(run, +1)
             self.runs[seq] = run
             self.decoded.pop((seq, "input"), None)
             self.decoded.pop((seq, "output"), None)
-        self.latest.update(changes.latest)
-        self.last_of.update(changes.last_of)
+        _take_over(self.latest, changes.latest)
+        _take_over(self.last_of, changes.last_of)
         self.open = changes.open
         self.unsettled = changes.unsettled
         self.left.update(changes.left)
         self.busy.update(changes.busy)
-        self.nodes.update(changes.nodes)
         for name in ("variables", "input"):
             if name in changes.fields:
                 self.decoded.pop((0, name), None)
         for name, value in changes.fields.items():
             setattr(self, name, value)
+        self.nodes.update(changes.nodes)
+
+    def _count(self, run: Run | None, by: int) -> None:
+        if run is not None:
+            self.carried += by if run.carried else 0
+            self.passive += by if run.passive else 0
 
     def _forget(self, seq: int) -> None:
         run = self.runs.pop(seq, None)
-        if run is None:
-            return
-        if self.latest.get(run.reference) == seq:
-            del self.latest[run.reference]
-        if self.last_of.get(run.ref) == run.reference and run.reference not in self.latest:
-            del self.last_of[run.ref]
-        self.decoded.pop((seq, "input"), None)
-        self.decoded.pop((seq, "output"), None)
+        if run is not None:
+            self._count(run, -1)
+            self.decoded.pop((seq, "input"), None)
+            self.decoded.pop((seq, "output"), None)
+
+
+DERIVED = frozenset(
+    [
+        "runs",
+        "latest",
+        "last_of",
+        "open",
+        "carried",
+        "passive",
+        "unsettled",
+        "left",
+        "busy",
+        "nodes",
+        "decoded",
+    ]
+)
+"""Fields of an execution that are worked out from its attempts when it is loaded."""
+
+
+def _take_over(known: dict[str, Any], changed: dict[str, Any]) -> None:
+    """Changed entries replace known ones; an empty one takes its name out."""
+    known.update(changed)
+    for name, value in changed.items():
+        if not value:
+            del known[name]
 
 
 @dataclass(slots=True)
@@ -207,7 +251,9 @@ class Changes:
     fields: dict[str, Any] = field(default_factory=dict)
     """Fields of the execution itself."""
     latest: dict[str, int] = field(default_factory=dict)
+    """0: there is no attempt under this name any more."""
     last_of: dict[str, str] = field(default_factory=dict)
+    """Empty: there is no attempt of this task any more."""
     open: int = 0
     unsettled: set[int] = field(default_factory=set)
     left: dict[str, int] = field(default_factory=dict)

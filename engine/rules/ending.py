@@ -41,27 +41,32 @@ def give_up_waiting(d: Draft) -> bool:
     """Fail the joins of an execution in which nothing else can happen; True if there were any."""
     if d.status is not ExecutionStatus.RUNNING or d.changes.unsettled or not d.changes.open:
         return False
+    if d.changes.open > _passive(d):
+        return False
     waiting = []
     for reference in {**d.execution.left, **d.changes.left}:
         run = d.latest(reference)
         if run is not None and run.open:
             waiting.append(run)
-    loops = sum(
-        1 for node in d.plan.nodes.values() if node.task.type == "DO_WHILE" and _idle(d, node.ref)
-    )
-    if not waiting or d.changes.open > len(waiting) + loops:
-        return False
     for run in waiting:
         node = d.node_of(run)
         kind = KINDS[node.task.type]
         if isinstance(kind, Join):
             kind.give_up(d, run, node)
-    return True
+    return bool(waiting)
 
 
-def _idle(d: Draft, loop: str) -> bool:
-    run = d.latest(loop)
-    return run is not None and run.open and run.carrier is None
+def _passive(d: Draft) -> int:
+    """How many open attempts wait for nothing but their neighbours: joins, and loops whose body
+    is to go on."""
+    count = d.execution.passive
+    for seq, run in d.changes.runs.items():
+        before = d.execution.runs.get(seq)
+        count += run.passive - (before is not None and before.passive)
+    for seq in d.changes.removed:
+        before = d.execution.runs.get(seq)
+        count -= before is not None and before.passive
+    return count
 
 
 def _permissive_failure(d: Draft, run: Run) -> bool:

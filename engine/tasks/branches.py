@@ -174,9 +174,9 @@ class DynamicFork(Fork):
     @staticmethod
     def _used_names(d: Draft, node: Node) -> bool:
         """Has another dynamic fork run in this execution before?"""
-        known = {**d.execution.nodes, **d.changes.nodes}
+        known = {**d.nodes, **d.changes.nodes}
         return any(
-            other.task.type == "FORK_JOIN_DYNAMIC" and ref != node.ref
+            other.task.type == "FORK_JOIN_DYNAMIC" and ref != node.ref and d.newest(ref) is not None
             for ref, other in known.items()
         )
 

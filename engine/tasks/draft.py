@@ -13,7 +13,7 @@ from engine.model.definitions import WorkflowDef
 from engine.model.events import Event, Letter
 from engine.model.execution import Execution, Run
 from engine.model.facts import Facts
-from engine.model.ids import task_id
+from engine.model.ids import task_id, task_place
 from engine.model.record import Json, encode
 from engine.model.status import ExecutionStatus, TaskStatus
 from engine.tasks.plan import Node, plan_of
@@ -156,11 +156,29 @@ class Draft(View):
         node = self.node(run.ref)
         if run.open:
             self.changes.open -= 1
-        if node is not None and not run.executed:
+        if node is not None and not run.executed and run.status is not TaskStatus.SKIPPED:
             self.count(node.loop, -1)
         self.changes.unsettled.discard(run.seq)
+        newest = self.latest(run.reference)
         self.changes.runs.pop(run.seq, None)
         self.changes.removed.add(run.seq)
+        if newest is not None and newest.seq == run.seq:
+            self._look_back(run)
+
+    def _look_back(self, run: Run) -> None:
+        """The newest attempt under a name is gone: the one before it is the newest now."""
+        before = self.before(run)
+        self.changes.latest[run.reference] = 0 if before is None else before.seq
+        if before is not None or self.newest_reference(run.ref) != run.reference:
+            return
+        earlier = (reference_of(run.ref, number) for number in range(run.iteration - 1, -1, -1))
+        found = (reference for reference in earlier if self.latest(reference) is not None)
+        self.changes.last_of[run.ref] = next(found, "")
+
+    def before(self, run: Run) -> Run | None:
+        """The attempt that this one replaced."""
+        place = task_place(run.retried_task_id) if run.retried_task_id else None
+        return None if place is None else self.run(place.seq)
 
     def settle(self, run: Run) -> Run:
         """All that follows from an ended attempt has been done, or never will be."""
@@ -200,6 +218,7 @@ class Draft(View):
     def use(self, definition: WorkflowDef, content_hash: str) -> None:
         """Go on by another snapshot."""
         self.set(definition=definition, definition_hash=content_hash, nodes={})
+        self.nodes = {}
         self.plan = plan_of(definition, content_hash)
 
     def know(self, nodes: dict[str, Node]) -> None:

@@ -143,7 +143,7 @@ class DoWhile(TaskKind):
     @staticmethod
     def body(view: View, node: Node) -> list[Node]:
         """The body's tasks at any depth, those of dynamic forks included."""
-        known = {**view.plan.nodes, **view.execution.nodes, **view.changes.nodes}
+        known = {**view.plan.nodes, **view.nodes, **view.changes.nodes}
         return [item for item in known.values() if item.loop == node.ref]
 
     def attempts(self, view: View, run: Run, node: Node) -> list[Run]:
@@ -176,5 +176,6 @@ class DoWhile(TaskKind):
         output.pop(str(old), None)
         for body in self.body(d, node):
             stale = d.latest(reference_of(body.ref, old))
-            if stale is not None:
+            while stale is not None:
                 d.remove(stale)
+                stale = d.before(stale)

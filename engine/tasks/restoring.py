@@ -52,6 +52,8 @@ def _count(execution: Execution, plan: Plan) -> None:
     for run in execution.runs.values():
         node = _node(execution, plan, run.ref)
         skipped = run.status is TaskStatus.SKIPPED
+        execution.carried += run.carried
+        execution.passive += run.passive
         if run.open:
             execution.open += 1
             if node is not None and node.task.type in ("JOIN", "EXCLUSIVE_JOIN"):

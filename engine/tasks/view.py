@@ -28,12 +28,14 @@ def list_order(run: Run) -> tuple[bool, int]:
 class View:
     """An execution together with the changes that are decided, but not applied yet."""
 
-    __slots__ = ("changes", "execution", "facts", "plan")
+    __slots__ = ("changes", "execution", "facts", "nodes", "plan")
 
     def __init__(self, execution: Execution, facts: Facts) -> None:
         self.execution = execution
         self.facts = facts
         self.plan: Plan = plan_of(execution.definition, execution.definition_hash)
+        self.nodes: dict[str, Node] = execution.nodes
+        """Compiled tasks that are not in the definition, as they were before this decision."""
         self.changes = Changes(open=execution.open, unsettled=set(execution.unsettled))
 
     @property
@@ -58,12 +60,17 @@ class View:
         seq = self.changes.latest.get(reference)
         if seq is None:
             seq = self.execution.latest.get(reference)
-        return None if seq is None else self.run(seq)
+        return None if not seq else self.run(seq)
 
     def newest(self, ref: str) -> Run | None:
         """The newest attempt of a task in its newest iteration."""
-        reference = self.changes.last_of.get(ref) or self.execution.last_of.get(ref)
-        return None if reference is None else self.latest(reference)
+        reference = self.newest_reference(ref)
+        return None if not reference else self.latest(reference)
+
+    def newest_reference(self, ref: str) -> str | None:
+        """The full reference name of a task's newest iteration."""
+        reference = self.changes.last_of.get(ref)
+        return self.execution.last_of.get(ref) if reference is None else reference
 
     def all_runs(self) -> list[Run]:
         """Every attempt in the order it is listed. Its cost grows with the execution: for ends
@@ -74,9 +81,7 @@ class View:
 
     def node(self, ref: str) -> Node | None:
         """The compiled task of a reference name."""
-        return (
-            self.changes.nodes.get(ref) or self.execution.nodes.get(ref) or self.plan.nodes.get(ref)
-        )
+        return self.changes.nodes.get(ref) or self.nodes.get(ref) or self.plan.nodes.get(ref)
 
     def node_of(self, run: Run) -> Node:
         """The compiled task of an attempt."""
