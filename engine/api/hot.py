@@ -5,6 +5,7 @@ Everything else is passed on.
 """
 
 import asyncio
+import traceback
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from typing import Any, TypeVar
@@ -14,7 +15,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from engine.api import wire
 from engine.api.gate import admit
-from engine.api.wire import Body, Call, Text
+from engine.api.wire import Body, Call, Route, Text
+from engine.instruments.telemetry import Telemetry
 from engine.model.errors import EngineError, InvalidInput, NotFound, Violation
 from engine.model.record import Json
 from engine.model.requests import StartWorkflowRequest, TaskResult
@@ -40,49 +42,66 @@ NOTHING: Answered = (204, [], b"")
 class Hot:
     """Answers what workers and starters ask all the time."""
 
-    def __init__(self, executions: Executions, tasks: Tasks, cold: ASGIApp) -> None:
+    def __init__(self, executions: Executions, tasks: Tasks, telemetry: Telemetry) -> None:
         self._executions = executions
         self._tasks = tasks
-        self._cold = cold
+        self._telemetry = telemetry
         self._posts: dict[str, Door] = {
             "/api/tasks": self._report,
             "/api/tasks/update-v2": self._report_and_poll,
             "/api/workflow": self._start,
         }
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        door, name = (None, "") if scope["type"] != "http" else self._door(scope)
-        if door is None:
-            await self._cold(scope, receive, send)
-            return
-        try:
-            call = await read_call(scope, receive, name)
-            answered = await door(call, receive)
-        except EngineError as error:
-            answered = (error.status, [_JSON], wire.written(wire.error_body(error)))
-        except Exception as error:
-            plain = in_words(error)
-            if plain is None:
-                raise
-            answered = (plain.status, [_JSON], wire.written(wire.error_body(plain)))
-        if answered is not None:
-            await _send(send, answered)
+    def routes(self) -> list[Route]:
+        """What is answered here, for the documentation."""
+        batch = ("workerid", "domain", "count:int", "timeout:int")
+        return [
+            Route("GET", "/tasks/poll/batch/{type}", self._batch_poll, batch),
+            Route("GET", "/tasks/poll/{type}", self._poll, ("workerid", "domain")),
+            Route("POST", "/tasks", self._report, (), "TaskResult", "text"),
+            Route("POST", "/tasks/update-v2", self._report_and_poll, (), "TaskResult"),
+            Route("POST", "/workflow", self._start, (), "StartWorkflowRequest", "text"),
+        ]
 
-    def _door(self, scope: Scope) -> tuple[Door | None, str]:
+    def before(self, cold: ASGIApp) -> ASGIApp:
+        """An app that answers these routes itself and passes on everything else."""
+
+        async def app(scope: Scope, receive: Receive, send: Send) -> None:
+            door, path = (None, {}) if scope["type"] != "http" else self._door(scope)
+            if door is None:
+                await cold(scope, receive, send)
+                return
+            answered = await self._answered(door, scope, receive, path)
+            if answered is not None:
+                await _send(send, answered)
+
+        return app
+
+    async def _answered(
+        self, door: Door, scope: Scope, receive: Receive, path: dict[str, str]
+    ) -> Answered | None:
+        try:
+            return await door(await read_call(scope, receive, path), receive)
+        except Exception as error:
+            plain = told(error, scope["path"], self._telemetry)
+            return plain.status, [_JSON], wire.written(wire.error_body(plain))
+
+    def _door(self, scope: Scope) -> tuple[Door | None, dict[str, str]]:
         path: str = scope["path"]
         if scope["method"] == "POST":
-            return self._posts.get(path), ""
+            return self._posts.get(path), {}
         if scope["method"] != "GET" or not path.startswith(SINGLE):
-            return None, ""
+            return None, {}
         batch = path.startswith(BATCH)
         name = path[len(BATCH if batch else SINGLE) :]
         if not name or "/" in name:
-            return None, ""
-        return (self._batch_poll if batch else self._poll), name
+            return None, {}
+        return (self._batch_poll if batch else self._poll), {"type": name}
 
     # Poll
 
     async def _batch_poll(self, call: Call, receive: Receive) -> Answered | None:
+        """Up to `count` tasks of a type, as soon as there is one; an empty list after the timeout."""
         poll = self._asked(call, call.number("count", 1), call.number("timeout", 100))
         given = await self._waited(poll, receive)
         if given is None:
@@ -90,6 +109,7 @@ class Hot:
         return (200, [_JSON], wire.written(given)) if given else EMPTY_LIST
 
     async def _poll(self, call: Call, receive: Receive) -> Answered | None:
+        """A task of a type, or 204."""
         return await self._next(self._asked(call, 1, SINGLE_POLL_MS), receive)
 
     async def _next(self, poll: Poll, receive: Receive) -> Answered | None:
@@ -126,12 +146,14 @@ class Hot:
     # Report
 
     async def _report(self, call: Call, receive: Receive) -> Answered:
+        """Report on a task; late and repeated reports change nothing."""
         result = call.record(TaskResult)
         run = await self._reported(result, call.person)
         task_id = self._tasks.reported(result, run).task_id
         return 200, [_TEXT], task_id.encode()
 
     async def _report_and_poll(self, call: Call, receive: Receive) -> Answered | None:
+        """Report on a task; the next one of its type, or 204."""
         result = call.record(TaskResult)
         try:
             run = self._tasks.reported(result, await self._reported(result, call.person))
@@ -156,6 +178,7 @@ class Hot:
     # Start
 
     async def _start(self, call: Call, receive: Receive) -> Answered:
+        """Start an execution; its id."""
         if not call.body.strip():
             raise InvalidInput(
                 "Required request body is missing: send a StartWorkflowRequest, at least its name."
@@ -200,7 +223,7 @@ def check_start(request: StartWorkflowRequest) -> None:
         raise InvalidInput.of(found)
 
 
-async def read_call(scope: Scope, receive: Receive, name: str = "") -> Call:
+async def read_call(scope: Scope, receive: Receive, path: dict[str, str]) -> Call:
     """The request with its whole body."""
     headers = wire.headers_of(scope["headers"])
     admit(scope["method"], headers)
@@ -212,9 +235,18 @@ async def read_call(scope: Scope, receive: Receive, name: str = "") -> Call:
         body.add(message.get("body", b""))
         if not message.get("more_body", False):
             break
-    path: dict[str, str] = {"type": name} if name else {}
     query = wire.query_of(scope["query_string"])
     return Call(scope["method"], scope["path"], path, query, headers, body.whole())
+
+
+def told(error: Exception, place: str, telemetry: Telemetry) -> EngineError:
+    """An error for the caller; a fault of ours is told to the operators, too."""
+    plain = in_words(error)
+    if plain is None:
+        trace = "".join(traceback.format_exception(error))
+        telemetry.say("request.failed", place=place, error=str(error), trace=trace)
+        plain = EngineError(f"The engine made a mistake: {type(error).__name__}. It is logged.")
+    return plain
 
 
 async def _settled(reply: "Future[Value]") -> Value:

@@ -61,13 +61,14 @@ class Call:
     @property
     def person(self) -> str | None:
         """Who asks, by their own word."""
-        named = self.headers.get("x-reprise-person")
+        named = self.headers.get("x-reprise-person") or self.headers.get("x-reprise-actor")
         return unquote(named) if named else None
 
     @property
     def reason(self) -> str | None:
         """Why they ask it."""
-        return self.text("reason")
+        said = self.headers.get("x-reprise-reason")
+        return self.text("reason") or (unquote(said) if said else None)
 
     def text(self, name: str) -> str | None:
         """A query value."""
@@ -82,7 +83,9 @@ class Call:
         """A query value that must be there."""
         found = self.text(name)
         if found is None:
-            raise InvalidInput(f"The query parameter {name} is missing: add ?{name}=... to the URL.")
+            raise InvalidInput(
+                f"The query parameter {name} is missing: add ?{name}=... to the URL."
+            )
         return found
 
     def number(self, name: str, default: int = 0) -> int:
@@ -158,7 +161,7 @@ class Route:
 
     method: str
     path: str
-    handler: Callable[[Call], Any]
+    handler: Callable[..., Any]
     query: tuple[str, ...] = ()
     """Names, with `:int` or `:bool` behind those that are, `*` behind repeatable ones."""
     body: str | None = None
@@ -279,9 +282,7 @@ def error_body(error: EngineError) -> dict[str, Json]:
 
 def refusal(error: EngineError) -> Response:
     """An error as a response."""
-    return Response(
-        written(error_body(error)), error.status, headers={"content-type": JSON_TYPE}
-    )
+    return Response(written(error_body(error)), error.status, headers={"content-type": JSON_TYPE})
 
 
 @dataclass(slots=True)
@@ -325,5 +326,3 @@ class Forbidden(EngineError):
 
     code = "forbidden"
     status = 403
-
-

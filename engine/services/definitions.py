@@ -1,12 +1,19 @@
 """What a caller can ask about definitions: register and fetch workflows and task policies."""
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 from engine.model.definitions import TaskDef, WorkflowDef
 from engine.model.errors import InvalidInput, NotFound
+from engine.model.record import Json
 from engine.services.port import Port
 from engine.store import catalogue
 from engine.store.rowstore import RowStore
+
+Definition = TypeVar("Definition", WorkflowDef, TaskDef)
+
+DEEPEST = 200
+"""Levels of nesting in a definition; the writer of JSON ends at 254."""
 
 
 class Definitions:
@@ -16,15 +23,47 @@ class Definitions:
         self._port = port
         self._store = store
 
+    # Workflow definitions: write
+
     def register(self, definition: WorkflowDef, *, overwrite: bool = True) -> WorkflowDef:
         """Store a workflow definition under its name and version."""
         if not definition.name:
-            raise InvalidInput("name is empty: give the workflow definition a name.")
+            raise InvalidInput("WorkflowDef name cannot be null or empty")
         now = self._port.core.clock.now()
         kept: WorkflowDef = self._port.errand(
             lambda session: catalogue.put_workflow(session, definition, now, overwrite)
         )
         return kept
+
+    def check(self, given: Json) -> WorkflowDef:
+        """A definition that may be registered; InvalidInput names all that is wrong with it."""
+        if not isinstance(given, dict):
+            raise InvalidInput("A workflow definition is a JSON object.")
+        check_depth(given)
+        return WorkflowDef.read(given)
+
+    def take(
+        self, given: Json, *, overwrite: bool, text: str | None = None, by: str | None = None
+    ) -> WorkflowDef:
+        """Check and store a definition as it was sent."""
+        return self.register(signed(self.check(given), by), overwrite=overwrite)
+
+    def take_all(self, given: Sequence[Json], by: str | None = None) -> list[str]:
+        """Check all, then store all; their names."""
+        checked = [signed(self.check(item), by) for item in given]
+        now = self._port.core.clock.now()
+        self._port.errand(
+            lambda session: [catalogue.put_workflow(session, item, now) for item in checked]
+        )
+        return [item.name or "" for item in checked]
+
+    def remove(self, name: str, version: int) -> None:
+        """Take a definition out; executions go on by their snapshots."""
+        gone = self._port.errand(lambda session: catalogue.remove_workflow(session, name, version))
+        if not gone:
+            raise NotFound(f"No such workflow definition: {name} version: {version}")
+
+    # Workflow definitions: read
 
     def get(self, name: str, version: int | None = None) -> WorkflowDef:
         """A workflow definition; without a version the highest."""
@@ -34,16 +73,62 @@ class Definitions:
             raise NotFound(f"No such workflow found by name: {name}, version: {shown}")
         return found
 
+    def all(self) -> list[WorkflowDef]:
+        """All versions of all definitions."""
+        return self._store.read(catalogue.workflows)
+
+    def latest(self) -> list[WorkflowDef]:
+        """The highest version of each."""
+        return self._store.read(catalogue.latest_workflows)
+
+    def names(self) -> list[str]:
+        """All names, sorted."""
+        return list(self._store.read(catalogue.workflow_names))
+
+    def versions(self, name: str) -> list[Json]:
+        """Conductor's WorkflowDefSummary of each version of a name; none for an unknown name."""
+        found = self._store.read(lambda session: catalogue.workflows(session, name))
+        return [_summary(item) for item in found]
+
+    def summaries(self) -> dict[str, Json]:
+        """The same of all names."""
+        shown: dict[str, Json] = {}
+        for item in self.all():
+            shown.setdefault(item.name or "", []).append(_summary(item))
+        return shown
+
+    # Task definitions
+
     def register_tasks(self, definitions: Sequence[TaskDef]) -> list[TaskDef]:
         """Store task definitions under their names."""
         for definition in definitions:
             if not definition.name:
-                raise InvalidInput("name is empty: give the task definition a name.")
+                raise InvalidInput("TaskDef name cannot be null or empty")
         now = self._port.core.clock.now()
         kept: list[TaskDef] = self._port.errand(
             lambda session: catalogue.put_tasks(session, definitions, now)
         )
         return kept
+
+    def check_task(self, given: Json) -> TaskDef:
+        """A task definition that may be registered."""
+        if not isinstance(given, dict):
+            raise InvalidInput("A task definition is a JSON object.")
+        check_depth(given)
+        return TaskDef.read(given)
+
+    def take_tasks(self, given: Sequence[Json], by: str | None = None) -> list[TaskDef]:
+        """Check all, then store all, over those that are there."""
+        checked = [self.check_task(item) for item in given]
+        return self.register_tasks([signed(item, by) for item in checked])
+
+    def update_task(self, given: Json, by: str | None = None) -> TaskDef:
+        """Change a task definition that is there."""
+        checked = self.check_task(given)
+        name = checked.name or ""
+        if self._store.read(lambda session: catalogue.task(session, name)) is None:
+            raise NotFound(f"No such task by name {name}")
+        return self.register_tasks([signed(checked, by)])[0]
 
     def task(self, name: str) -> TaskDef:
         """A task definition."""
@@ -51,3 +136,60 @@ class Definitions:
         if found is None:
             raise NotFound(f"No such taskType found by name: {name}")
         return found
+
+    def all_tasks(self) -> list[TaskDef]:
+        """All task definitions."""
+        return self._store.read(catalogue.tasks)
+
+    def remove_task(self, name: str) -> None:
+        """Take a task definition out."""
+        if not self._port.errand(lambda session: catalogue.remove_task(session, name)):
+            raise NotFound(f"No such task definition: {name}")
+
+    # Tags
+
+    def all_tags(self) -> list[tuple[str, str]]:
+        """Every label that something bears, sorted."""
+        return self._store.read(catalogue.all_tags)
+
+    def tags(self, kind: str, name: str) -> dict[str, str]:
+        """The labels of a thing."""
+        return self._store.read(lambda session: catalogue.tags(session, kind, name))
+
+    def put_tags(self, kind: str, name: str, tags: dict[str, str]) -> None:
+        """The labels of a thing, in place of those it had."""
+        self._port.errand(lambda session: catalogue.put_tags(session, kind, name, tags))
+
+
+def signed(definition: Definition, by: str | None) -> Definition:
+    """With the name of who wrote it, if that is known."""
+    if by is None:
+        return definition
+    if definition.created_by:
+        return definition.but(updated_by=by)
+    return definition.but(created_by=by, updated_by=by)
+
+
+def check_depth(value: Json) -> None:
+    """Refuse what is nested too deeply to be written again."""
+    level = [value]
+    for _ in range(DEEPEST):
+        level = [inner for item in level for inner in _inside(item)]
+        if not level:
+            return
+    raise InvalidInput(f"The definition is nested more than {DEEPEST} levels deep.")
+
+
+def _inside(value: Json) -> list[Json]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else []
+
+
+def _summary(found: WorkflowDef) -> dict[str, Json]:
+    return {
+        "name": found.name,
+        "version": found.version,
+        "createTime": found.create_time,
+        "updateTime": found.update_time,
+    }

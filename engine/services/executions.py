@@ -45,14 +45,18 @@ from engine.tasks.view import View
 class Executions:
     """The verbs, and reading one execution."""
 
-    def __init__(self, port: Port, store: Store, randomness: Callable[[int], bytes] = os.urandom) -> None:
+    def __init__(
+        self, port: Port, store: Store, randomness: Callable[[int], bytes] = os.urandom
+    ) -> None:
         self._port = port
         self._store = store
         self._randomness = randomness
 
     # Start
 
-    def start(self, request: StartWorkflowRequest, by: str | None = None, *, isolated: bool = False) -> str:
+    def start(
+        self, request: StartWorkflowRequest, by: str | None = None, *, isolated: bool = False
+    ) -> str:
         """Start an execution; its workflow id."""
         started: str = self._port.wait(self.begin(request, by, isolated=isolated))
         return started
@@ -65,7 +69,9 @@ class Executions:
         event = self.prepare(request, by, isolated=isolated)
         return self._port.send(Asked(event, workflow_id=workflow_id))
 
-    def prepare(self, request: StartWorkflowRequest, by: str | None, *, isolated: bool = False) -> Start:
+    def prepare(
+        self, request: StartWorkflowRequest, by: str | None, *, isolated: bool = False
+    ) -> Start:
         """The event that starts what a request describes."""
         if not request.name and request.workflow_def is None:
             raise InvalidInput("name is empty: give the name of a registered workflow.")
@@ -200,7 +206,9 @@ class Executions:
         why: str | None = None,
     ) -> None:
         """Try again what failed."""
-        self._ask(workflow_id, Retry(resume_subworkflow_tasks=resume_subworkflow_tasks, by=by, why=why))
+        self._ask(
+            workflow_id, Retry(resume_subworkflow_tasks=resume_subworkflow_tasks, by=by, why=why)
+        )
 
     def restart(
         self,
@@ -250,8 +258,10 @@ class Executions:
         place = task_place(task_id)
         here = self.view(workflow_id, payloads=False).execution
         loaded = None if place is None else self._store.load(place.execution)
-        if place is None or loaded is None or not any(
-            run.task_id == task_id for run in loaded.runs
+        if (
+            place is None
+            or loaded is None
+            or not any(run.task_id == task_id for run in loaded.runs)
         ):
             raise InvalidInput(f"Task {task_id} not found in workflow {workflow_id}")
         found = loaded.execution
@@ -264,30 +274,43 @@ class Executions:
             raise Conflict(f"Workflow: {here.id} is not in terminal state, unable to rerun.")
         return found.id
 
-    def skip(self, workflow_id: str, ref: str, request: SkipRequest, by: str | None = None) -> None:
+    def skip(
+        self,
+        workflow_id: str,
+        ref: str,
+        request: SkipRequest,
+        by: str | None = None,
+        why: str | None = None,
+    ) -> None:
         """Pass over a task that has not been reached."""
-        self._ask(
-            workflow_id,
-            Skip(ref=ref, input=request.task_input, output=request.task_output, by=by),
-        )
+        event = Skip(ref=ref, input=request.task_input, output=request.task_output, by=by, why=why)
+        self._ask(workflow_id, event)
 
     def set_variables(
-        self, workflow_id: str, variables: dict[str, Json], append_arrays: bool = False
+        self,
+        workflow_id: str,
+        variables: dict[str, Json],
+        append_arrays: bool = False,
+        by: str | None = None,
+        why: str | None = None,
     ) -> None:
         """Merge workflow variables."""
-        self._ask(workflow_id, SetVariables(variables=variables, append_arrays=append_arrays))
+        event = SetVariables(variables=variables, append_arrays=append_arrays, by=by, why=why)
+        self._ask(workflow_id, event)
 
-    def post(self, workflow_id: str, message: dict[str, Json]) -> None:
+    def post(self, workflow_id: str, message: dict[str, Json], by: str | None = None) -> None:
         """Put a message into the execution's mailbox."""
-        self._ask(workflow_id, Post(message=message))
+        self._ask(workflow_id, Post(message=message, by=by))
 
-    def decide(self, workflow_id: str) -> None:
+    def decide(self, workflow_id: str, by: str | None = None) -> None:
         """Look again."""
-        self._ask(workflow_id, Decide())
+        self._ask(workflow_id, Decide(by=by))
 
-    def reset_callbacks(self, workflow_id: str) -> None:
+    def reset_callbacks(
+        self, workflow_id: str, by: str | None = None, why: str | None = None
+    ) -> None:
         """Waiting worker tasks become deliverable now."""
-        self._ask(workflow_id, ResetCallbacks())
+        self._ask(workflow_id, ResetCallbacks(by=by, why=why))
 
     def send(self, asked: Asked) -> Any:
         """Send any event and wait."""

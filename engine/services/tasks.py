@@ -3,13 +3,12 @@
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import Any
 
 from engine.core.inbox import Asked, Handed, Wanted
 from engine.expressions.secrets import fill_secrets, mentions_secrets
 from engine.model.errors import InvalidInput, NotFound
 from engine.model.events import ExtendLease, GiveBack, Result
-from engine.model.execution import EMPTY, Execution, Run
+from engine.model.execution import EMPTY, Run
 from engine.model.facts import Facts
 from engine.model.ids import TaskPlace, task_place
 from engine.model.record import Json, decode, encode
@@ -206,29 +205,24 @@ class Tasks:
 
     # Read
 
-    def find(self, task_id: str) -> tuple[Execution, Run]:
-        """The execution (bare) and attempt of a task id."""
+    def get(self, task_id: str) -> dict[str, Json]:
+        """A task in Conductor's JSON."""
         place = task_place(task_id)
         loaded = None if place is None else self._store.load(place.execution)
         if place is not None and loaded is not None:
-            for run in loaded.runs:
-                if run.task_id == task_id:
-                    return loaded.execution, run
-        raise NotFound(f"No such task found by id: {task_id}")
+            facts = Facts(
+                now=self._port.core.clock.now(),
+                payload=lambda seq, side: self._store.payload(place.execution, seq, side),
+            )
+            view = View(restore(loaded.execution, loaded.runs), facts)
+            run = view.execution.runs.get(place.seq)
+            if run is not None and run.task_id == task_id:
+                return task_json(view, run)
+        raise NotFound(f"Task not found for taskId: {task_id}")
 
-    def get(self, task_id: str) -> dict[str, Json]:
-        """A task in Conductor's JSON."""
-        execution, run = self.find(task_id)
-        loaded = self._store.load(execution.key)
-        if loaded is None:
-            raise NotFound(f"No such task found by id: {task_id}")
-        key = execution.key
-        facts = Facts(
-            now=self._port.core.clock.now(),
-            payload=lambda seq, side: self._store.payload(key, seq, side),
-        )
-        view = View(restore(loaded.execution, loaded.runs), facts)
-        return task_json(view, view.execution.runs[run.seq])
+    def taken(self) -> dict[str, int]:
+        """How many tasks of each name workers have in hand."""
+        return self._store.taken(())
 
 
 def _result(result: TaskResult, seq: int, by: str | None) -> Result:

@@ -174,6 +174,12 @@ def tags(session: Session, kind: str, name: str) -> dict[str, str]:
     return {row.key: row.value for row in session.exec(asked)}
 
 
+def all_tags(session: Session) -> list[tuple[str, str]]:
+    """Every label that something bears, sorted."""
+    asked = select(Tag.key, Tag.value).distinct().order_by(col(Tag.key), col(Tag.value))
+    return [(key, value) for key, value in session.exec(asked)]
+
+
 # Idempotency keys (an execution takes its key when it is created)
 
 

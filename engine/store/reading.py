@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, Select, Table, and_, func, literal_column,
 from sqlmodel import Session
 
 from engine.model.execution import Run
+from engine.model.status import EXECUTION_LIVE
 from engine.store import tables
 from engine.store.payloads import stored_value
 from engine.store.rows import RUN_FIELDS, decode_text, run_of
@@ -18,6 +19,7 @@ from engine.store.tables import table_of
 
 EXECUTION: Table = table_of(tables.ExecutionRow)
 TASK: Table = table_of(tables.TaskRow)
+_LIVE = tuple(sorted(status.value for status in EXECUTION_LIVE))
 COUNTED_TO = 10_000
 """Counts stop here: whoever sees this number reads it as "that many and more"."""
 
@@ -172,9 +174,9 @@ def running(
     until: int | None = None,
 ) -> list[str]:
     """Workflow ids of the executions of a name that have not ended, oldest first."""
-    wanted = Filter(name=name, version=version, since=since, until=until)
+    wanted = Filter(name=name, version=version, statuses=_LIVE, since=since, until=until)
     c = EXECUTION.c
-    asked = select(c.id).where(text(tables.EXECUTION_LIVE), *wanted.conditions()).order_by(c.key)
+    asked = select(c.id).where(*wanted.conditions()).order_by(c.key)
     return list(session.execute(asked).scalars())
 
 
@@ -183,10 +185,9 @@ def correlated(
 ) -> list[str]:
     """Workflow ids with a correlation id, oldest first; ended ones only on demand."""
     c = EXECUTION.c
-    wanted = Filter(name=name, correlation_id=correlation_id)
+    statuses = () if ended else _LIVE
+    wanted = Filter(name=name, correlation_id=correlation_id, statuses=statuses)
     asked = select(c.id).where(*wanted.conditions()).order_by(c.key)
-    if not ended:
-        asked = asked.where(text(tables.EXECUTION_LIVE))
     return list(session.execute(asked).scalars())
 
 
@@ -317,3 +318,20 @@ def queue_sizes(session: Session) -> dict[tuple[str, str | None], int]:
         .group_by(c.carrier, c.domain)
     )
     return {(carrier, domain): n for carrier, domain, n in session.execute(asked)}
+
+
+def oldest_waiting(session: Session, limit: int = 10) -> list[tuple[str, Step]]:
+    """The attempts that have waited longest for a worker, with their workflow ids."""
+    columns = (TASK.c[name] for name in Step.__dataclass_fields__)
+    asked = (
+        select(EXECUTION.c.id, *columns)
+        .join(EXECUTION, EXECUTION.c.key == TASK.c.execution)
+        .where(
+            TASK.c.carrier.is_not(None),
+            TASK.c.status == "SCHEDULED",
+            EXECUTION.c.status.in_(("RUNNING", "PAUSED")),
+        )
+        .order_by(TASK.c.scheduled_at)
+        .limit(limit)
+    )
+    return [(row[0], Step(*row[1:])) for row in session.execute(asked)]

@@ -1,0 +1,111 @@
+"""One ASGI app: the hot routes in front, behind them a router over the tables of routes.
+
+Every handler is a plain function in a thread of the pool, or a coroutine where it waits long.
+"""
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route as Path
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from engine.api import wire
+from engine.api.admin import Admin
+from engine.api.documents import Documents
+from engine.api.ext import Ext
+from engine.api.hot import Hot, read_call, told
+from engine.api.metadata import Metadata
+from engine.api.searching import Searching
+from engine.api.tasks import TaskRoutes
+from engine.api.wire import Call, Route, WrongMethod
+from engine.api.workflows import Workflows
+from engine.instruments.telemetry import Telemetry
+from engine.services.house import House, furnished
+
+BASE = "/api"
+
+
+def create_app(engine: Any) -> ASGIApp:
+    """The REST door of an engine. The engine is started and stopped by whoever made it."""
+    house = furnished(engine)
+    below = routes_of(house)
+    hot = Hot(house.executions, house.tasks, house.telemetry)
+    documents = Documents([*hot.routes(), *below])
+    outside = [*documents.routes(), Route("GET", "/health", Admin(house).health)]
+    paths = [_path(route, BASE, house.telemetry) for route in below]
+    paths += [_refusing(route) for route in hot.routes()]
+    paths += [_path(route, "", house.telemetry) for route in outside]
+    cold = Starlette(routes=paths, exception_handlers={HTTPException: _no_route})
+    cold.router.redirect_slashes = False
+    return hot.before(cold)
+
+
+def routes_of(house: House) -> list[Route]:
+    """Everything below /api but the hot routes, fixed words before what is variable."""
+    return [
+        *Searching(house).routes(),
+        *Workflows(house).routes(),
+        *TaskRoutes(house).routes(),
+        *Metadata(house).routes(),
+        *Ext(house).routes(),
+        *Admin(house).routes(),
+    ]
+
+
+def _path(route: Route, base: str, telemetry: Telemetry) -> Path:
+    endpoint = Endpoint(route.handler, telemetry)
+    return Path(f"{base}{route.path}", endpoint, methods=[route.method])
+
+
+def _refusing(route: Route) -> Path:
+    """The path of a hot route, so that a wrong method is known as one."""
+    path = Path(f"{BASE}{route.path}", _nothing, methods=[route.method])
+    path.methods = {route.method}
+    return path
+
+
+async def _nothing(request: Request) -> Response:
+    return wire.refusal(wire.no_such_path(request.url.path))
+
+
+class Endpoint:
+    """One handler as ASGI."""
+
+    def __init__(self, handler: Callable[[Call], Any], telemetry: Telemetry) -> None:
+        self._handler = handler
+        self._waits = inspect.iscoroutinefunction(handler)
+        self._telemetry = telemetry
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        response = await self._response(scope, receive)
+        await response(scope, receive, send)
+
+    async def _response(self, scope: Scope, receive: Receive) -> Response:
+        try:
+            call = await read_call(scope, receive, scope["path_params"])
+            if self._waits:
+                value = await self._handler(call)
+                return wire.answer(value, call.headers.get("accept-encoding", ""))
+            return await run_in_threadpool(self._answered, call)
+        except Exception as error:
+            return wire.refusal(told(error, scope["path"], self._telemetry))
+
+    def _answered(self, call: Call) -> Response:
+        return wire.answer(self._handler(call), call.headers.get("accept-encoding", ""))
+
+
+async def _no_route(request: Request, error: Exception) -> Response:
+    """Nothing is there, or not for this method."""
+    status = getattr(error, "status_code", 404)
+    if status != 405:
+        return wire.refusal(wire.no_such_path(request.url.path))
+    if request.method == "OPTIONS":
+        allowed = (getattr(error, "headers", None) or {}).get("Allow", "")
+        return Response(headers={"allow": allowed})
+    return wire.refusal(WrongMethod(f"Request method '{request.method}' is not supported"))

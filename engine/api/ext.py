@@ -1,0 +1,73 @@
+"""/ext: what we add to Conductor's API. A server without it is a Conductor."""
+
+import orjson
+
+from engine.api.admin import CONDUCTOR_VERSION
+from engine.api.wire import Call, Route, Text
+from engine.model.errors import InvalidInput
+from engine.model.record import Json
+from engine.services.house import House
+
+FEATURES = ("outline", "task", "ledger", "overview", "preview", "text", "variables", "state")
+"""What a client may ask for; each name is a promise."""
+
+
+class Ext:
+    """Answers that Conductor has no endpoint for."""
+
+    def __init__(self, house: House) -> None:
+        self._house = house
+        self._stories = house.stories
+
+    def routes(self) -> list[Route]:
+        """Below /api."""
+        one = "/ext/executions/{id}"
+        return [
+            Route("GET", "/ext/capabilities", self.capabilities),
+            Route("GET", "/ext/overview", self.overview),
+            Route("GET", f"{one}/outline", self.outline, ("since:int",)),
+            Route("GET", f"{one}/tasks/{{seq}}", self.task),
+            Route("GET", f"{one}/ledger", self.ledger, ("after:int", "limit:int")),
+            Route("POST", f"{one}/preview", self.preview, (), "map"),
+            Route("GET", "/ext/definitions/{name}/text", self.text, ("version:int",), gives="text"),
+        ]
+
+    def capabilities(self, call: Call) -> dict[str, Json]:
+        """What this server is and can do beyond Conductor."""
+        return {
+            "product": "reprise",
+            "version": self._house.version,
+            "conductorVersion": CONDUCTOR_VERSION,
+            "capabilities": [*FEATURES, *self._house.offered],
+        }
+
+    def overview(self, call: Call) -> dict[str, Json]:
+        """Counts over all executions, what waits longest, what failed in the last day."""
+        return self._stories.overview()
+
+    def outline(self, call: Call) -> dict[str, Json]:
+        """An execution and its tasks without payloads; since a ledger line, or all."""
+        return self._stories.outline(call.path["id"], call.optional_number("since"))
+
+    def task(self, call: Call) -> dict[str, Json]:
+        """One task with payloads, log and all its attempts."""
+        text = call.path["seq"]
+        if not text.isascii() or not text.isdigit() or len(text) > 18:
+            raise InvalidInput(f"seq is {text!r}: write a whole number.")
+        return self._stories.task(call.path["id"], int(text))
+
+    def ledger(self, call: Call) -> dict[str, Json]:
+        """What happened to an execution, by whom and why, oldest first."""
+        return self._stories.ledger(
+            call.path["id"], call.number("after"), call.number("limit", 1000)
+        )
+
+    def preview(self, call: Call) -> dict[str, Json]:
+        """What a verb would run again, reuse and cancel; nothing happens."""
+        return self._stories.preview(call.path["id"], call.map())
+
+    def text(self, call: Call) -> Text:
+        """A definition as its author wrote it, or laid out anew if that is not known."""
+        name, version = call.path["name"], call.optional_number("version")
+        found = self._house.definitions.get(name, version)
+        return Text(orjson.dumps(found.json_value(), option=orjson.OPT_INDENT_2).decode())

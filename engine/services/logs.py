@@ -1,0 +1,33 @@
+"""Logs of tasks: what workers and people wrote about an attempt."""
+
+from engine.model.ids import task_place
+from engine.model.record import Json
+from engine.services.port import Port
+from engine.store import logs, reading
+from engine.store.rowstore import RowStore
+
+
+class Logs:
+    """Reading and adding lines."""
+
+    def __init__(self, port: Port, store: RowStore) -> None:
+        self._port = port
+        self._store = store
+
+    def of(self, task_id: str) -> list[dict[str, Json]]:
+        """The log of a task, oldest line first."""
+        place = task_place(task_id)
+        if place is None:
+            return []
+        lines = self._store.read(lambda s: reading.task_logs(s, place.execution, place.seq))
+        return [
+            {"log": line.line, "taskId": line.task_id, "createdTime": line.at} for line in lines
+        ]
+
+    def add(self, task_id: str, text: str) -> None:
+        """Add a line. One for a task that nobody knows is dropped."""
+        place = task_place(task_id)
+        if place is None or self._store.payload(place.execution, place.seq, "input") is None:
+            return
+        line = reading.LogLine(task_id, self._port.core.clock.now(), text)
+        self._port.errand(lambda s: logs.add(s, place.execution, place.seq, line))

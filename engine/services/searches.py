@@ -1,0 +1,143 @@
+"""What a caller can ask about many executions and tasks: searches, lists, counts."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlmodel import Session
+
+from engine.model.errors import InvalidInput
+from engine.model.record import Json
+from engine.services.executions import Executions
+from engine.services.summaries import task_summary, workflow_summary
+from engine.store import reading, search
+from engine.store.rowstore import RowStore
+from engine.store.search import Found
+from engine.store.search import Search as Search
+
+MOST_FOUND = 5000
+
+Document = dict[str, Json]
+
+
+class Searches:
+    """Questions that are answered from the store alone."""
+
+    def __init__(self, store: RowStore, executions: Executions) -> None:
+        self._store = store
+        self._executions = executions
+
+    # Executions
+
+    def executions(self, wanted: Search, top_level: bool = False) -> Document:
+        """WorkflowSummaries."""
+        _check(wanted)
+
+        def ask(session: Session) -> Document:
+            found = search.executions(session, wanted, top_level=top_level)
+            return _result(found, self._summaries(session, found))
+
+        return self._store.read(ask)
+
+    def whole_executions(self, wanted: Search, top_level: bool = False) -> Document:
+        """Workflows, without their tasks."""
+        _check(wanted)
+        found = self._store.read(lambda s: search.executions(s, wanted, top_level=top_level))
+        return _result(found, self._whole(found.places))
+
+    def executions_of_tasks(self, wanted: Search) -> Document:
+        """WorkflowSummaries of the executions whose tasks are found."""
+        _check(wanted)
+
+        def ask(session: Session) -> Document:
+            found = search.executions_of_tasks(session, wanted)
+            return _result(found, self._summaries(session, found))
+
+        return self._store.read(ask)
+
+    def whole_executions_of_tasks(self, wanted: Search) -> Document:
+        """The same as Workflows, without their tasks."""
+        _check(wanted)
+        found = self._store.read(lambda s: search.executions_of_tasks(s, wanted))
+        return _result(found, self._whole(found.places))
+
+    @staticmethod
+    def _summaries(session: Session, found: Found) -> list[Document]:
+        rows = reading.listed(session, found.places, payloads=True)
+        return [workflow_summary(row) for row in rows]
+
+    def _whole(self, keys: Sequence[int]) -> list[Document]:
+        shown = (self._executions.shown(key, tasks=False) for key in keys)
+        return [item for item in shown if item is not None]
+
+    def running(
+        self, name: str, version: int | None, since: int | None, until: int | None
+    ) -> list[str]:
+        """Ids of executions that have not ended."""
+        return self._store.read(lambda s: reading.running(s, name, version, since, until))
+
+    def correlated(
+        self, name: str | None, correlation_id: str, ended: bool, tasks: bool
+    ) -> list[Document]:
+        """Workflows with a correlation id."""
+        ids = self._store.read(lambda s: reading.correlated(s, correlation_id, name, ended))
+        return [self._executions.get(id_, tasks) for id_ in ids]
+
+    # Tasks
+
+    def tasks(self, wanted: Search) -> Document:
+        """TaskSummaries."""
+
+        def ask(session: Session) -> Document:
+            found = search.tasks(session, wanted)
+            runs = reading.attempts(session, found.places)
+            keys = [key for key, _ in found.places]
+            rows = {row.key: row for row in reading.listed(session, sorted(set(keys)))}
+            pairs = zip(runs, keys, strict=False)
+            return _result(found, [task_summary(run, rows[key]) for run, key in pairs])
+
+        return self._store.read(ask)
+
+    def whole_tasks(self, wanted: Search) -> Document:
+        """Tasks."""
+        found = self._store.read(lambda s: search.tasks(s, wanted))
+        views = {key: self._executions.view_of(key) for key, _ in found.places}
+        shown = [self._executions.task_in(views[key], seq) for key, seq in found.places]
+        return _result(found, [item for item in shown if item is not None])
+
+    def tasks_of(
+        self, workflow_id: str, statuses: Sequence[str], start: int, count: int
+    ) -> Document:
+        """Tasks of one execution, a page of them."""
+        view = self._executions.view(workflow_id, payloads=False)
+        runs = [run for run in view.all_runs() if not statuses or run.status.value in statuses]
+        some = runs[max(0, start) :][: max(0, count)]
+        shown = [self._executions.task_in(view, run.seq) for run in some]
+        return {"totalHits": len(runs), "results": shown}
+
+
+def wanted(
+    query: str | None = None,
+    *,
+    classes: Sequence[str] = (),
+    free_text: str | None = None,
+    sort: str | None = None,
+    start: int = 0,
+    size: int = 100,
+) -> Search:
+    """What is searched for. A classifier is a condition like any other; `*` is any text."""
+    query = query or ""
+    if classes:
+        condition = f"classifier IN ({','.join(classes)})"
+        query = f"({query}) AND {condition}" if query.strip() else condition
+    return Search(query, free_text or "*", sort or "", start, size)
+
+
+def _check(wanted: Search) -> None:
+    if wanted.size > MOST_FOUND:
+        raise InvalidInput(
+            f"Cannot return more than {MOST_FOUND} workflows. Please use pagination."
+        )
+
+
+def _result(found: Found, rows: list[Any]) -> Document:
+    return {"totalHits": found.total, "results": rows}

@@ -1,0 +1,234 @@
+"""What our own additions tell about executions: outlines without payloads, single tasks with all
+their attempts, the ledger, previews, and counts over everything."""
+
+from engine.model.errors import InvalidInput, NotFound
+from engine.model.events import (
+    Event,
+    Pause,
+    Rerun,
+    Restart,
+    Resume,
+    Retry,
+    Skip,
+    Terminate,
+)
+from engine.model.record import Json, decode
+from engine.rules.preview import preview
+from engine.rules.rendering import task_json
+from engine.services.executions import Executions
+from engine.services.logs import Logs
+from engine.services.port import Port
+from engine.services.searches import wanted
+from engine.services.summaries import workflow_summary
+from engine.store import ledger, reading, search
+from engine.store.rowstore import RowStore
+from engine.tasks.view import View
+
+Document = dict[str, Json]
+
+DAY_MS = 24 * 60 * 60 * 1000
+FAILURES_SHOWN = 20
+WAITING_SHOWN = 10
+MOST_LINES = 1000
+
+
+class Stories:
+    """Reading what happened, and asking what would."""
+
+    def __init__(self, port: Port, store: RowStore, executions: Executions, logs: Logs) -> None:
+        self._port = port
+        self._store = store
+        self._executions = executions
+        self._logs = logs
+
+    def _key(self, workflow_id: str) -> int:
+        key = self._store.key_of(workflow_id)
+        if key is None:
+            raise NotFound(f"No such workflow found by id: {workflow_id}")
+        return key
+
+    # One execution
+
+    def outline(self, workflow_id: str, since: int | None = None) -> Document:
+        """An execution and its attempts, no payload read. With `since`, a ledger line: only what
+        may have changed after it, which is what the later lines name and all that is open."""
+        key = self._key(workflow_id)
+        row = next(iter(self._store.read(lambda s: reading.listed(s, [key]))), None)
+        loaded = self._store.load(key)
+        if row is None or loaded is None:
+            raise NotFound(f"No such workflow found by id: {workflow_id}")
+        steps = self._store.read(lambda s: reading.outline(s, key))
+        line = loaded.execution.line
+        if since is not None:
+            touched = self._touched(key, since)
+            steps = [step for step in steps if step.seq in touched or not step.ended_at]
+        shown: Document = {
+            "workflowId": row.id,
+            "workflowName": row.name,
+            "workflowVersion": row.version,
+            "status": row.status,
+            "startTime": row.created_at,
+            "updateTime": row.updated_at,
+            "endTime": row.ended_at,
+            "priority": row.priority,
+            "definitionHash": row.definition_hash,
+            "line": line,
+            "tasks": [_entry(step) for step in steps],
+        }
+        optional = {
+            "correlationId": row.correlation_id,
+            "parentWorkflowId": row.parent_id,
+            "parentWorkflowTaskId": row.parent_task_id,
+            "createdBy": row.created_by,
+            "reasonForIncompletion": row.reason,
+            "stuck": row.stuck,
+            "reRunFromWorkflowId": loaded.execution.rerun_from,
+        }
+        shown.update({name: value for name, value in optional.items() if value is not None})
+        return shown
+
+    def _touched(self, key: int, since: int) -> set[int]:
+        found: set[int] = set()
+        for line in self._store.read(lambda s: ledger.story(s, key, since)):
+            body = decode(line.body)
+            found.update(int(seq) for seq in body.get("runs", ()))
+        return found
+
+    def task(self, workflow_id: str, seq: int) -> Document:
+        """One attempt with its payloads and log, and all attempts at the same task."""
+        key = self._key(workflow_id)
+        view = self._executions.view_of(key)
+        run = None if view is None else view.execution.runs.get(seq)
+        if view is None or run is None:
+            raise NotFound(f"Workflow {workflow_id} has no task with seq {seq}.")
+        attempts = [
+            task_json(view, other)
+            for other in view.all_runs()
+            if other.reference == run.reference and other.seq != seq
+        ]
+        before = [
+            task_json(view, other)
+            for other in self._store.read(lambda s: reading.before(s, key))
+            if other.reference == run.reference
+        ]
+        return {
+            **task_json(view, run),
+            "logs": self._logs.of(run.task_id),
+            "attempts": attempts,
+            "before": before,
+        }
+
+    def ledger(self, workflow_id: str, after: int, limit: int) -> Document:
+        """What happened to an execution, oldest first."""
+        key = self._key(workflow_id)
+        most = min(max(1, limit), MOST_LINES)
+        lines = self._store.read(lambda s: ledger.story(s, key, after, most))
+        shown = []
+        for line in lines:
+            entry: Document = {"line": line.line, "at": line.at, "cause": line.cause}
+            for name, value in (("by", line.by), ("why", line.why)):
+                if value is not None:
+                    entry[name] = value
+            shown.append({**entry, **decode(line.body), "chain": line.chain})
+        return {"workflowId": workflow_id, "lines": shown, "more": len(lines) == most}
+
+    def preview(self, workflow_id: str, asked: Document) -> Document:
+        """What a verb would do; nothing happens."""
+        view = self._executions.view(workflow_id, payloads=False)
+        event = self._event(view, asked)
+        knowledge = self._port.core.knowledge
+        facts = knowledge.facts(self._port.core.clock.now(), view.facts.payload)
+        found = preview(view.execution, event, facts)
+        return {"workflowId": workflow_id, "action": asked.get("action"), **found.json_value()}
+
+    def _event(self, view: View, asked: Document) -> Event:
+        action = asked.get("action")
+        if action == "retry":
+            return Retry(resume_subworkflow_tasks=bool(asked.get("resumeSubworkflowTasks")))
+        if action == "rerun":
+            return Rerun(task_id=asked.get("taskId") or None)
+        if action == "restart":
+            return self._restart(view, bool(asked.get("useLatestDefinitions")))
+        if action == "skip":
+            return Skip(ref=str(asked.get("ref") or ""))
+        plain = {"pause": Pause(), "resume": Resume(), "terminate": Terminate()}
+        if action not in plain:
+            raise InvalidInput(
+                f"action is {action!r}: use one of retry, rerun, restart, pause, resume, skip, "
+                "terminate."
+            )
+        return plain[action]
+
+    def _restart(self, view: View, latest: bool) -> Restart:
+        if not latest:
+            return Restart()
+        name = view.execution.definition.name or ""
+        found = self._port.core.knowledge.definition(name, None)
+        if found is None:
+            raise NotFound(f"Unable to find latest definition for {view.execution.id}")
+        return Restart(definition=found.definition, definition_hash=found.hash)
+
+    # Everything
+
+    def overview(self) -> Document:
+        """Counts by status and workflow, what has waited longest, what failed in the last day."""
+        now = self._port.core.clock.now()
+        by_status: dict[str, int] = {}
+        by_name: dict[str, dict[str, int]] = {}
+        for (name, status), count in self._store.read(reading.counts).items():
+            by_status[status] = by_status.get(status, 0) + count
+            by_name.setdefault(name, {})[status] = count
+        query = f"status IN (FAILED,TIMED_OUT,TERMINATED) AND endTime > {now - DAY_MS}"
+        asked = wanted(query, sort="endTime:DESC", size=FAILURES_SHOWN)
+        failed = self._store.read(lambda s: search.executions(s, asked))
+        rows = self._store.read(lambda s: reading.listed(s, failed.places, payloads=False))
+        waiting = self._store.read(lambda s: reading.oldest_waiting(s, WAITING_SHOWN))
+        return {
+            "at": now,
+            "total": sum(by_status.values()),
+            "byStatus": by_status,
+            "byWorkflow": [
+                {"name": name, "byStatus": found, "total": sum(found.values())}
+                for name, found in sorted(by_name.items())
+            ],
+            "failedLastDay": {
+                "total": failed.total,
+                "results": [workflow_summary(row) for row in rows],
+            },
+            "oldestWaiting": [
+                {"workflowId": id_, "scheduledTime": step.scheduled_at, **_entry(step)}
+                for id_, step in waiting
+            ],
+        }
+
+
+def _entry(step: reading.Step) -> Document:
+    """An attempt in the outline. What has no value is left out."""
+    shown: Document = {
+        "seq": step.seq,
+        "taskId": step.task_id,
+        "ref": step.ref,
+        "reference": step.reference,
+        "iteration": step.iteration,
+        "attempt": step.attempt,
+        "type": step.type,
+        "name": step.name,
+        "status": step.status,
+        "retried": bool(step.retried),
+        "pollCount": step.poll_count,
+        "scheduledTime": step.scheduled_at,
+        "startTime": step.started_at,
+        "updateTime": step.updated_at,
+        "endTime": step.ended_at,
+    }
+    optional = {
+        "dueAt": step.due_at or None,
+        "wakeAt": step.wake_at or None,
+        "subWorkflowId": step.child_id,
+        "reason": step.reason,
+        "workerId": step.worker,
+        "domain": step.domain,
+        "fork": step.fork,
+    }
+    shown.update({name: value for name, value in optional.items() if value is not None})
+    return shown

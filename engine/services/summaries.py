@@ -1,0 +1,89 @@
+"""Rows of a search in Conductor's words. Times are texts here, and payloads are texts of JSON."""
+
+from datetime import UTC, datetime
+
+from engine.model.execution import Run
+from engine.model.record import Json
+from engine.store.reading import Listed
+
+
+def gmt(at: int) -> str:
+    """An instant as the summaries write it."""
+    moment = datetime.fromtimestamp(at / 1000, UTC)
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{at % 1000:03d}Z"
+
+
+def workflow_summary(row: Listed) -> dict[str, Json]:
+    """A WorkflowSummary."""
+    given, came = text_of(row.input), text_of(row.output)
+    shown: dict[str, Json] = {
+        "workflowType": row.name,
+        "version": row.version,
+        "workflowId": row.id,
+        "startTime": gmt(row.created_at),
+        "status": row.status,
+        "input": given,
+        "output": came,
+        "executionTime": max(0, row.ended_at - row.created_at) if row.ended_at else 0,
+        "failedReferenceTaskNames": ",".join(row.failed_refs),
+        "priority": row.priority,
+        "failedTaskNames": list(row.failed_names),
+        "taskToDomain": row.task_to_domain,
+        "parentWorkflowId": row.parent_id or "",
+        "classifier": "workflow",
+        "inputSize": len(given),
+        "outputSize": len(came),
+    }
+    optional = {
+        "correlationId": row.correlation_id,
+        "updateTime": gmt(row.updated_at) if row.updated_at else None,
+        "endTime": gmt(row.ended_at) if row.ended_at else None,
+        "reasonForIncompletion": row.reason,
+        "event": row.event,
+        "createdBy": row.created_by,
+        "idempotencyKey": row.idempotency_key,
+        "externalInputPayloadStoragePath": row.input_path,
+        "externalOutputPayloadStoragePath": row.output_path,
+    }
+    shown.update({name: value for name, value in optional.items() if value is not None})
+    return shown
+
+
+def task_summary(run: Run, of: Listed) -> dict[str, Json]:
+    """A TaskSummary."""
+    shown: dict[str, Json] = {
+        "workflowId": of.id,
+        "workflowType": of.name,
+        "status": run.status.value,
+        "executionTime": max(0, run.ended_at - run.started_at) if run.ended_at else 0,
+        "queueWaitTime": max(0, run.started_at - run.scheduled_at) if run.started_at else 0,
+        "taskDefName": run.name,
+        "taskType": run.type,
+        "input": text_of(run.input),
+        "output": text_of(run.output),
+        "taskId": run.task_id,
+        "referenceTaskName": run.reference,
+        "workflowPriority": run.priority,
+    }
+    times = {
+        "scheduledTime": run.scheduled_at,
+        "startTime": run.started_at,
+        "updateTime": run.updated_at,
+        "endTime": run.ended_at,
+    }
+    shown.update({name: gmt(at) for name, at in times.items() if at})
+    optional = {
+        "correlationId": of.correlation_id,
+        "reasonForIncompletion": run.reason,
+        "domain": run.domain,
+        "workerId": run.worker,
+        "externalInputPayloadStoragePath": run.input_path,
+        "externalOutputPayloadStoragePath": run.output_path,
+    }
+    shown.update({name: value for name, value in optional.items() if value is not None})
+    return shown
+
+
+def text_of(data: bytes | None) -> str:
+    """A stored payload as text."""
+    return "{}" if data is None else data.decode(errors="replace")
