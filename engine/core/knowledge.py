@@ -4,7 +4,8 @@ import random
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields
+from typing import Any
 
 from engine.model.definitions import SchemaDef, TaskDef, WorkflowDef
 from engine.model.facts import Facts, Limits, Snapshot
@@ -16,6 +17,9 @@ ReadDefinition = Callable[[str, int | None], WorkflowDef | None]
 
 CACHED_OUTPUTS = 10_000
 """Outputs kept for tasks with a cacheConfig."""
+
+_FACTS = tuple(item.name for item in fields(Facts))
+_NOW, _PAYLOAD = _FACTS.index("now"), _FACTS.index("payload")
 
 POLLED_LATELY_MS = 10_000
 """A domain counts as active when one of its workers polled this recently."""
@@ -56,11 +60,20 @@ class Knowledge:
             environment=environment or {},
             sinks=sinks,
         )
+        self._values: list[Any] = [getattr(self._facts, name) for name in _FACTS]
+
+    @property
+    def limits(self) -> Limits:
+        """Sizes above which something fails with a reason."""
+        return self._facts.limits
 
     def facts(self, now: int, payload: Callable[[int, str], bytes | None]) -> Facts:
         """Facts for one decision."""
         self._now = now
-        return replace(self._facts, now=now, payload=payload)
+        # Built by position: `dataclasses.replace` takes longer than a small decision.
+        values = self._values.copy()
+        values[_NOW], values[_PAYLOAD] = now, payload
+        return Facts(*values)
 
     def task_def(self, name: str) -> TaskDef | None:
         """The registered definition of a task name."""

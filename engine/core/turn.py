@@ -52,7 +52,7 @@ from engine.store.contract import (
 )
 from engine.tasks.kind import SCRIPT
 from engine.tasks.registry import kind_of
-from engine.tasks.view import View
+from engine.tasks.view import View, node_in
 
 LETTERS_A_TURN = 1000
 """Letters taken in one turn at most; the rest are stored and taken in the next."""
@@ -483,7 +483,7 @@ class Core:
         run = None if execution is None else execution.runs.get(seq)
         if execution is None or run is None or run.status is not TaskStatus.SCHEDULED:
             return None
-        node = View(execution, self.knowledge.facts(turn.now, _no_payload)).node_of(run)
+        node = node_in(execution, run)
         if not self.handout.admits(run, node.task_def, turn.now):
             self.handout.hold(ready, run, node.task_def, turn.now)
             self.telemetry.say("task.limited", execution=execution, run=run)
@@ -557,10 +557,6 @@ class Core:
         waits = self.handout.next_at()
         timer = self.timers.next_at()
         return min(waits, timer) if waits else timer
-
-
-def _no_payload(seq: int, side: str) -> bytes | None:
-    return None
 
 
 def _resolve(reply: "Future[Any]", value: Any, error: BaseException | None) -> None:

@@ -5,6 +5,7 @@ Payloads are encoded JSON bytes; times are epoch milliseconds, 0 for unset.
 """
 
 from dataclasses import dataclass, field, fields
+from operator import attrgetter
 from typing import Any
 
 from engine.model.definitions import WorkflowDef, WorkflowTask
@@ -92,14 +93,11 @@ class Run:
 
     def copy(self) -> "Run":
         """An independent copy."""
-        twin = object.__new__(Run)
-        for name in _RUN_FIELDS:
-            setattr(twin, name, getattr(self, name))
-        return twin
+        return Run(*_values_of(self))
 
 
 _PASSIVE = frozenset(["JOIN", "EXCLUSIVE_JOIN", "DO_WHILE"])
-_RUN_FIELDS = tuple(item.name for item in fields(Run))
+_values_of = attrgetter(*(item.name for item in fields(Run)))
 
 
 @dataclass(slots=True)

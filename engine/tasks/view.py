@@ -20,6 +20,15 @@ def reference_of(ref: str, iteration: int) -> str:
     return f"{ref}__{iteration}" if iteration else ref
 
 
+def node_in(execution: Execution, run: Run) -> Node:
+    """The compiled task of an attempt, without a view."""
+    plan = plan_of(execution.definition, execution.definition_hash)
+    node: Node | None = execution.nodes.get(run.ref) or plan.nodes.get(run.ref)
+    if node is None:
+        raise LookupError(f"no task {run.ref} in {execution.definition.name}")
+    return node
+
+
 def list_order(run: Run) -> tuple[bool, int]:
     """Attempts are listed by seq; what a person skipped beforehand comes first."""
     return run.status is not TaskStatus.SKIPPED, run.seq

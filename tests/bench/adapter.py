@@ -8,6 +8,7 @@ from typing import Any
 from sqlmodel import Session, col, func, select
 
 from engine.engine import Engine
+from engine.instruments.collector import collect_rarely
 from engine.model.definitions import TaskDef, WorkflowDef
 from engine.model.requests import StartWorkflowRequest
 from engine.settings import Settings
@@ -62,6 +63,7 @@ class Adapter:
 
     def open(self, recover: bool) -> None:
         """Start the engine, on what a killed process left if there is something."""
+        collect_rarely()
         self._ends = Ends()
         self._engine = Engine(Settings(database=self._url, http_worker=False))
         self._engine.telemetry.listen(self._ends.hear)
