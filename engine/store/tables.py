@@ -15,7 +15,9 @@ BIG = BigInteger().with_variant(Integer, "sqlite")
 """64 bits in either database; SQLite's row number must be declared INTEGER."""
 
 TASK_OPEN = "status IN ('SCHEDULED', 'IN_PROGRESS')"
-EXECUTION_LIVE = "status IN ('RUNNING', 'PAUSED')"
+EXECUTION_LIVE = "status NOT IN ('COMPLETED', 'FAILED', 'TIMED_OUT', 'TERMINATED')"
+"""Said in the negative, so that SQLite does not prefer the index of all statuses to the partial
+ones, which stay small whatever the history."""
 QUEUED = f"carrier IS NOT NULL AND {TASK_OPEN}"
 TAKEN = "status = 'IN_PROGRESS' AND carrier IS NOT NULL"
 TASK_WAKES = f"wake_at > 0 AND {TASK_OPEN}"
