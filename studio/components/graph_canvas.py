@@ -149,7 +149,7 @@ def show(
 ) -> CanvasEvent:
     """Draws the canvas and gives what it reports; see `take` for pages that edit.
 
-    `selected` sets the selection, None leaves it to the person. A higher `fit` asks for the whole
+    A new `selected` sets the selection; the same one again, or None, leaves it to the person. A higher `fit` asks for the whole
     picture. Unless an overlay is given, the layout's own problems are marked.
 
     What may or may not be there (a message, say) belongs below the canvas or into a container

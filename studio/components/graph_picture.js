@@ -76,7 +76,7 @@ class Picture {
   openView(view) {
     this.view = view;
     this.memory = memories.get(view);
-    if (!this.memory) memories.set(view, (this.memory = { cid: Math.random().toString(36).slice(2, 12), seq: 0, outbox: [], picks: 0, viewport: null, fit: undefined, selected: null, asTable: false }));
+    if (!this.memory) memories.set(view, (this.memory = { cid: Math.random().toString(36).slice(2, 12), seq: 0, outbox: [], picks: 0, viewport: null, fit: undefined, selected: null, asked: null, asTable: false }));
     this.rev = this.stateText = undefined;
     this.fresh = true;
     this.cursor = null;
@@ -128,7 +128,9 @@ class Picture {
   takeSelection(data) {
     const heard = data.seen >= this.memory.picks; // Python has seen every click of this canvas
     if (!heard) return;
-    const chosen = data.selected === null ? this.selected : data.selected;
+    const chosen = data.selected;
+    if (chosen === null || chosen === this.memory.asked) return; // said before: what the person chose since holds
+    this.memory.asked = chosen;
     if (chosen === this.selected) return;
     this.selected = this.nodes.has(chosen) ? chosen : null;
     this.cursor = this.selected;

@@ -47,6 +47,7 @@ def body() -> None:
         state.ticks += 1
     if st.button("Mount anew"):
         state.mounts = state.get("mounts", 0) + 1
+    wish = {"run": "score_risk" if state.ticks < 2 else "track"}.get(case)
     notices = st.container()
     picture: overlay.Overlay | None = None
     runs = order_run(state.ticks) if case == "run" else CASES.get(f"{case}_run", [])
@@ -64,7 +65,7 @@ def body() -> None:
     if state.ticks:
         notices.info("A line above the picture")
     with st.container(key=f"canvas_box_{state.get('mounts', 0)}"):
-        graph_canvas.show(drawing, picture, mode=mode, key="canvas", height=620)
+        graph_canvas.show(drawing, picture, mode=mode, key="canvas", height=620, selected=wish)
     st.text(f"selected: {event.selected}")
     st.text(f"said: {', '.join(state.said)}")
     st.text(f"ticks: {state.ticks}")

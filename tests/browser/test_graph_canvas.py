@@ -96,10 +96,23 @@ def test_a_click_selects_a_task_and_python_hears_of_it(page: Page, address: str)
     expect(node(page, "charge_card")).to_have_attribute("aria-pressed", "true")
 
 
+def test_a_choice_of_the_person_holds_until_the_page_makes_a_new_one(
+    page: Page, address: str
+) -> None:
+    canvas(page, address, "run")
+    expect(node(page, "score_risk")).to_have_attribute("aria-pressed", "true")
+    node(page, "charge_card").click()
+    page.get_by_role("button", name="Tick").click()
+    expect(page.get_by_text("ticks: 1")).to_be_visible()
+    expect(node(page, "charge_card")).to_have_attribute("aria-pressed", "true")
+    page.get_by_role("button", name="Tick").click()
+    expect(node(page, "track")).to_have_attribute("aria-pressed", "true")
+
+
 def test_the_keyboard_walks_along_the_lines_and_enter_selects(page: Page, address: str) -> None:
     canvas(page, address, "run")
     page.locator(".draw").focus()
-    for key in ("ArrowDown", "ArrowDown", "ArrowDown", "ArrowUp", "ArrowDown"):
+    for key in ("Home", "ArrowDown", "ArrowDown", "ArrowDown", "ArrowUp", "ArrowDown"):
         page.keyboard.press(key)
     page.keyboard.press("Enter")
     expect(page.get_by_text("selected: manual_review")).to_be_visible()
