@@ -7,7 +7,7 @@ from collections.abc import Callable
 from engine.core.inbox import Inbox
 from engine.core.turn import Core
 
-GROUP = 256
+GROUP = 1024
 """Items taken in one turn at most."""
 
 LONGEST_SLEEP = 1.0

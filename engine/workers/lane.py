@@ -22,8 +22,10 @@ from engine.workers.functions import Outcome, TaskContext, failure_of
 from engine.workers.reporting import Reporting
 
 ASK_MS = 5000
-HANDFUL = 128
+HANDFUL = 512
 """Tasks that a lane of quick work has in hand at most."""
+HANDFUL_SECONDS = 0.25
+"""A handful is done in this time, by what is known of the work."""
 QUICK_SECONDS = 0.002
 """Work that takes less than this on average is quick."""
 WEIGHT = 0.2
@@ -149,7 +151,11 @@ class Lane:
         settings = self.settings
         if settings.most is not None:
             return settings.most
-        return HANDFUL if settings.patient or self._quick else settings.threads
+        if settings.patient:
+            return HANDFUL
+        if not self._quick:
+            return settings.threads
+        return min(HANDFUL, int(HANDFUL_SECONDS / max(self._average, 1e-6)))
 
     @property
     def _quick(self) -> bool:
