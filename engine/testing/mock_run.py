@@ -31,6 +31,7 @@ from engine.model.record import Json, encode
 from engine.model.requests import WorkflowTestRequest
 from engine.model.status import TaskStatus
 from engine.rules.rendering import workflow_json
+from engine.rules.validation import registration_errors, require
 from engine.store.memory import MemoryStore
 from engine.tasks.kind import SCRIPT
 from engine.tasks.restoring import restore
@@ -124,6 +125,8 @@ def _start(request: WorkflowTestRequest, knowledge: Knowledge) -> Start:
 
 def _snapshot(request: WorkflowTestRequest, knowledge: Knowledge) -> Snapshot:
     if request.workflow_def is not None:
+        place = "startWorkflow.arg0.workflowDef"
+        require(registration_errors(request.workflow_def, place, task_def=knowledge.task_def))
         facts = Facts(now=0, task_def=knowledge.task_def, definition=knowledge.definition)
         return inline_snapshot(request.workflow_def.json_value(), facts)
     if not request.name:
@@ -370,7 +373,7 @@ class _Table:
         """The next instant at which something happens; None: only mocks could go on."""
         now = self._clock.now()
         going_on = [step.at for step in self._steps[:1]]
-        waiting = []
+        waiting: list[int] = []
         for place, run in self._open.items():
             if self._executions[place[0]].status.terminal:
                 continue
@@ -390,7 +393,7 @@ class _Table:
 
     def outcome(self) -> MockRun:
         """Everything the store has, and the report."""
-        views = {key: self._view(key) for key in self._store.keys()}
+        views = {key: self._view(key) for key in sorted(self._store.keys())}
         root = views[self._root]
         return MockRun(
             workflow=_plain(root),

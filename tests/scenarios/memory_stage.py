@@ -13,7 +13,7 @@ from engine.core.turn import Core, Question
 from engine.instruments.clock import HandClock
 from engine.instruments.telemetry import Telemetry
 from engine.model.definitions import TaskDef, WorkflowDef
-from engine.model.errors import EngineError
+from engine.model.errors import EngineError, InvalidInput
 from engine.model.events import Answer
 from engine.model.requests import (
     RerunRequest,
@@ -22,6 +22,7 @@ from engine.model.requests import (
     TaskResult,
     WorkflowTestRequest,
 )
+from engine.rules.validation import registration_errors, require, task_def_errors
 from engine.services.executions import Executions
 from engine.services.port import DirectPort
 from engine.services.schemas import schema_complaint
@@ -70,17 +71,23 @@ class MemoryStage:
         return self.definitions[name, max(versions)] if versions else None
 
     def register(self, definition: dict[str, Json]) -> None:
-        read = WorkflowDef.read(definition)
+        read = refusing(lambda: WorkflowDef.read(definition))
+        refusing(lambda: require(registration_errors(read, task_def=self.task_defs.get)))
         self.definitions[read.name or "", read.version] = read
         self.core.knowledge.changed()
 
     def register_task(self, definition: dict[str, Json]) -> None:
-        read = TaskDef.read(definition)
+        read = refusing(lambda: TaskDef.read(definition))
+        refusing(lambda: require(task_def_errors(read)))
         self.task_defs[read.name or ""] = read
         self.core.knowledge.changed()
 
     def start(self, request: dict[str, Json]) -> str:
-        return refusing(lambda: self.executions.start(StartWorkflowRequest.read(request)))
+        read = StartWorkflowRequest.read(request)
+        if read.workflow_def is not None:
+            errors = registration_errors(read.workflow_def, "startWorkflow.arg0.workflowDef")
+            refusing(lambda: require(errors))
+        return refusing(lambda: self.executions.start(read))
 
     def execution(self, workflow_id: str) -> dict[str, Json]:
         found: dict[str, Json] = orjson.loads(
@@ -170,4 +177,6 @@ def refusing(work: Callable[[], Any]) -> Any:
     try:
         return work()
     except EngineError as error:
-        raise Refused(error.status, error.message) from error
+        violations = error.violations if isinstance(error, InvalidInput) else ()
+        message = "; ".join([error.message, *(found.message for found in violations)])
+        raise Refused(error.status, message) from error

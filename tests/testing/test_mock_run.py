@@ -127,7 +127,11 @@ def test_a_mocked_wait_ends_when_its_mock_says():
     "type_", ["WAIT", "HUMAN", "HTTP", "EVENT", "START_WORKFLOW", "KAFKA_PUBLISH"]
 )
 def test_a_task_that_reaches_outside_stops_the_test_unless_it_is_mocked(type_: str):
-    inputs = {"uri": "http://localhost:1", "startWorkflow": {"name": "other"}}
+    inputs = {
+        "uri": "http://localhost:1",
+        "kafka_request": {"topic": "t"},
+        "startWorkflow": {"name": "other"},
+    }
     task = a_task("out", type_, sink="conductor:q", inputParameters=inputs)
     stopped = played(task)
     assert stopped.workflow["status"] == "RUNNING"
@@ -286,6 +290,14 @@ def test_a_mock_that_means_nothing_is_refused_by_its_place(mock: dict[str, Any],
     with pytest.raises(InvalidInput) as refused:
         played(a_task("pay"), mocks={"pay": [mock]})
     assert [violation.path for violation in refused.value.violations] == [field]
+
+
+def test_a_definition_that_could_not_be_registered_is_not_played():
+    with pytest.raises(InvalidInput) as refused:
+        played(a_task("out", "EVENT"))
+    assert [violation.path for violation in refused.value.violations] == [
+        "startWorkflow.arg0.workflowDef.tasks[0]"
+    ]
 
 
 @pytest.mark.parametrize(
