@@ -44,7 +44,7 @@ class Settings:
     """May INLINE tasks bring Python? Their process is bounded, but no sandbox."""
     secret_prefix: str = "CONDUCTOR_SECRET_"
     environment_prefix: str = "CONDUCTOR_ENV_"
-    limits: Limits = field(default_factory=Limits)
+    limits: Limits = field(default_factory=lambda: Limits(response_grace_ms=1000))
     http_response_bytes: int = 10 * 1024 * 1024
     reach: Reach | None = None
     """None: loopback and public addresses while the engine itself listens on loopback, else

@@ -54,6 +54,9 @@ class Limits:
     loop_iterations: int = 10_000
     reason: int = 500
     """Characters of a reported reason that are kept."""
+    response_grace_ms: int = 0
+    """How much longer than its response timeout a worker is waited for: Conductor's clients look
+    once a second whether a lease is to be extended, so theirs may come in the very last one."""
 
 
 def _no_definition(name: str, version: int | None) -> Snapshot | None:

@@ -5,6 +5,7 @@ Every deadline is an exact instant in the run's row, so a timer can wait for it 
 
 from engine.model.definitions import TaskDef, TimeoutPolicy, WorkflowTimeoutPolicy
 from engine.model.execution import Execution, Run
+from engine.model.facts import Facts
 from engine.model.status import ExecutionStatus, TaskStatus
 from engine.tasks.draft import Draft
 from engine.tasks.kind import SCRIPT
@@ -14,7 +15,7 @@ from engine.tasks.words import NO_RESPONSE_TIMEOUT
 SECOND = 1000
 
 
-def wake_at(run: Run, node: Node, now: int) -> int:
+def wake_at(run: Run, node: Node, facts: Facts) -> int:
     """The next instant at which a decision about an open attempt is due; 0 for none."""
     policy = node.task_def
     instants = [
@@ -24,8 +25,8 @@ def wake_at(run: Run, node: Node, now: int) -> int:
     ]
     if policy.timeout_policy is TimeoutPolicy.ALERT_ONLY:
         # An alert that was given changes nothing and is not given again.
-        instants = [instant for instant in instants if instant > now]
-    instants.append(response_deadline(run, node))
+        instants = [instant for instant in instants if instant > facts.now]
+    instants.append(response_deadline(run, node, facts))
     if run.carrier is None and run.due_at:
         instants.append(run.due_at)
     return min((instant for instant in instants if instant), default=0)
@@ -57,7 +58,7 @@ def waits_since(run: Run) -> int:
     return max(run.queued_at, run.scheduled_at + run.start_delay * SECOND)
 
 
-def response_deadline(run: Run, node: Node) -> int:
+def response_deadline(run: Run, node: Node, facts: Facts) -> int:
     """The instant by which a worker must have been heard of again."""
     seconds = node.task_def.response_timeout_seconds
     if run.status is not TaskStatus.IN_PROGRESS or seconds <= 0 or run.carrier == SCRIPT:
@@ -65,7 +66,7 @@ def response_deadline(run: Run, node: Node) -> int:
     if node.task.type in NO_RESPONSE_TIMEOUT or (node.task.async_complete and run.carrier is None):
         return 0
     heard = max(run.updated_at, run.started_at)
-    return heard + (seconds + run.callback_after) * SECOND
+    return heard + (seconds + run.callback_after) * SECOND + facts.limits.response_grace_ms
 
 
 def pass_deadlines(d: Draft, run: Run, node: Node) -> bool:
@@ -78,7 +79,7 @@ def pass_deadlines(d: Draft, run: Run, node: Node) -> bool:
     ):
         if deadline and now >= deadline and not _strike(d, run, policy, text):
             return False
-    deadline = response_deadline(run, node)
+    deadline = response_deadline(run, node, d.facts)
     if deadline and now >= deadline:
         seconds = policy.response_timeout_seconds
         reason = (

@@ -121,4 +121,4 @@ def finish(d: Draft) -> None:
             continue
         # During a pause only waits end; deadlines are looked at when it is over.
         own = run.due_at if run.carrier is None else 0
-        run.wake_at = own if paused else wake_at(run, node, d.facts.now)
+        run.wake_at = own if paused else wake_at(run, node, d.facts)

@@ -1,6 +1,6 @@
 """The verbs that move a running execution: start, pause, resume, terminate, skip, variables."""
 
-from engine.model.errors import Conflict
+from engine.model.errors import Conflict, InvalidInput
 from engine.model.events import (
     Admitted,
     Decide,
@@ -135,7 +135,7 @@ def skip(d: Draft, event: Skip) -> None:
         )
     node = d.node(event.ref)
     if node is None:
-        raise Conflict(
+        raise InvalidInput(
             f"The task reference name {event.ref} does not exist in the WorkflowDefinition "
             f"{d.execution.definition.name}. Give one of its reference names."
         )

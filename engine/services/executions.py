@@ -7,7 +7,7 @@ from typing import Any
 
 from engine.core.inbox import Asked
 from engine.model.definitions import WorkflowDef
-from engine.model.errors import Conflict, InvalidInput, NotFound
+from engine.model.errors import Conflict, InvalidInput, NotFound, TooLarge
 from engine.model.events import (
     Decide,
     Event,
@@ -93,10 +93,17 @@ class Executions:
                 raise InvalidInput(
                     f"The input does not fit the inputSchema of {found.definition.name}: {complaint}"
                 )
+        encoded = encode(given) if given else EMPTY
+        limit = self._port.core.knowledge.limits.workflow_payload
+        if len(encoded) > limit:
+            raise TooLarge(
+                f"The payload size: {len(encoded)} of the input is greater than the permissible "
+                f"limit: {limit} bytes. Store large data elsewhere and pass a reference."
+            )
         return Start(
             definition=found.definition,
             definition_hash=found.hash,
-            input=encode(given) if given else EMPTY,
+            input=encoded,
             correlation_id=request.correlation_id,
             priority=request.priority,
             task_to_domain=dict(request.task_to_domain or {}),
