@@ -57,7 +57,9 @@ class Engine:
         self.thread = CoreThread(self.core, self.inbox)
         self.executions = Executions(self.port, self.store)
         self.tasks = Tasks(self.port, self.store, self.settings.secret)
-        self.definitions = Definitions(self.port, self.store)
+        self.definitions = Definitions(
+            self.port, self.store, self.evaluators.evaluate, self.settings.environment()
+        )
         self.workers = WorkerPool(
             self.tasks, self.reporting, self.telemetry, self.settings.worker_threads
         )

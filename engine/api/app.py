@@ -35,7 +35,7 @@ def create_app(engine: Any) -> ASGIApp:
     """The REST door of an engine. The engine is started and stopped by whoever made it."""
     house = furnished(engine)
     below = routes_of(house)
-    hot = Hot(house.executions, house.tasks, house.telemetry)
+    hot = Hot(house)
     documents = Documents([*hot.routes(), *below])
     outside = [*documents.routes(), Route("GET", "/health", Admin(house).health)]
     paths = [_path(route, BASE, house.telemetry) for route in below]

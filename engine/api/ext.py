@@ -3,12 +3,13 @@
 import orjson
 
 from engine.api.admin import CONDUCTOR_VERSION
+from engine.api.mocking import played
 from engine.api.wire import Call, Route, Text
 from engine.model.errors import InvalidInput
 from engine.model.record import Json
 from engine.services.house import House
 
-FEATURES = ("outline", "task", "ledger", "overview", "preview", "text", "variables", "state")
+FEATURES = ("outline", "task", "ledger", "overview", "preview", "text", "test")
 """What a client may ask for; each name is a promise."""
 
 
@@ -29,6 +30,7 @@ class Ext:
             Route("GET", f"{one}/tasks/{{seq}}", self.task),
             Route("GET", f"{one}/ledger", self.ledger, ("after:int", "limit:int")),
             Route("POST", f"{one}/preview", self.preview, (), "map"),
+            Route("POST", "/ext/test", self.test, (), "WorkflowTestRequest"),
             Route("GET", "/ext/definitions/{name}/text", self.text, ("version:int",), gives="text"),
         ]
 
@@ -65,6 +67,15 @@ class Ext:
     def preview(self, call: Call) -> dict[str, Json]:
         """What a verb would run again, reuse and cancel; nothing happens."""
         return self._stories.preview(call.path["id"], call.map())
+
+    def test(self, call: Call) -> dict[str, Json]:
+        """Play a definition on mocks: the execution, its sub-workflows, and what was visited."""
+        run = played(self._house, call)
+        return {
+            "workflow": run.workflow,
+            "report": run.report.json_value(),
+            "children": run.children,
+        }
 
     def text(self, call: Call) -> Text:
         """A definition as its author wrote it, or laid out anew if that is not known."""

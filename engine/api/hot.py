@@ -20,9 +20,9 @@ from engine.instruments.telemetry import Telemetry
 from engine.model.errors import EngineError, InvalidInput, NotFound, Violation
 from engine.model.record import Json
 from engine.model.requests import StartWorkflowRequest, TaskResult
-from engine.services.executions import Executions
+from engine.services.house import House
 from engine.services.port import in_words
-from engine.services.tasks import Poll, Tasks
+from engine.services.tasks import Poll
 
 BATCH = "/api/tasks/poll/batch/"
 SINGLE = "/api/tasks/poll/"
@@ -42,10 +42,11 @@ NOTHING: Answered = (204, [], b"")
 class Hot:
     """Answers what workers and starters ask all the time."""
 
-    def __init__(self, executions: Executions, tasks: Tasks, telemetry: Telemetry) -> None:
-        self._executions = executions
-        self._tasks = tasks
-        self._telemetry = telemetry
+    def __init__(self, house: House) -> None:
+        self._executions = house.executions
+        self._definitions = house.definitions
+        self._tasks = house.tasks
+        self._telemetry = house.telemetry
         self._posts: dict[str, Door] = {
             "/api/tasks": self._report,
             "/api/tasks/update-v2": self._report_and_poll,
@@ -191,6 +192,8 @@ class Hot:
     def _begun(self, asked: dict[str, Any], person: str | None) -> "Future[str]":
         request = StartWorkflowRequest.read(asked)
         check_start(request)
+        if request.workflow_def is not None:
+            self._definitions.require_sound(request.workflow_def, "startWorkflow.arg0.workflowDef")
         return self._executions.begin(request, person)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from starlette.concurrency import run_in_threadpool
 
 from engine.api.hot import check_start
+from engine.api.mocking import played
 from engine.api.waiting import stand_still
 from engine.api.wire import NO_CONTENT, Call, Route, Text
 from engine.model.errors import InvalidInput, NotFound
@@ -57,6 +58,7 @@ class Workflows:
                 "StartWorkflowRequest",
             ),
             Route("POST", "/workflow/execute/{name}", self.execute, (), "StartWorkflowRequest"),
+            Route("POST", "/workflow/test", self.test, (), "WorkflowTestRequest"),
             Route("POST", "/workflow/correlated/batch", self.correlated_batch, (), "Correlated"),
             Route("GET", "/workflow/running/{name}", self.running, _RUNNING),
             Route("PUT", "/workflow/decide/{id}", self.decide, gives="none"),
@@ -139,6 +141,12 @@ class Workflows:
             given = {**(request.input or {}), "_systemMetadata": marked}
             request = request.but(name=name, input=given)
         check_start(request)
+        if request.workflow_def is not None:
+            await run_in_threadpool(
+                self._house.definitions.require_sound,
+                request.workflow_def,
+                "executeWorkflow.arg0.workflowDef",
+            )
         strategy = return_strategy(call.text("returnStrategy"))
         seconds = call.number("waitForSeconds") or 10
         workflow_id = await run_in_threadpool(self._executions.start, request, call.person)
@@ -149,6 +157,10 @@ class Workflows:
         return await run_in_threadpool(
             self._house.signals.answer, stand, strategy, request_id, late
         )
+
+    def test(self, call: Call) -> dict[str, Json]:
+        """Play a definition on mocks; the execution that came of it. Nothing of it is kept."""
+        return played(self._house, call).workflow
 
     # Read
 

@@ -1,11 +1,13 @@
 """What a caller can ask about definitions: register and fetch workflows and task policies."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TypeVar
 
 from engine.model.definitions import TaskDef, WorkflowDef
 from engine.model.errors import InvalidInput, NotFound
 from engine.model.record import Json
+from engine.rules.validation import registration_errors, require, task_def_errors
+from engine.rules.validation_tasks import Check
 from engine.services.port import Port
 from engine.store import catalogue
 from engine.store.rowstore import RowStore
@@ -19,9 +21,17 @@ DEEPEST = 200
 class Definitions:
     """The catalogue: written as errands of the core, read on connections of its own."""
 
-    def __init__(self, port: Port, store: RowStore) -> None:
+    def __init__(
+        self,
+        port: Port,
+        store: RowStore,
+        check: Check | None = None,
+        environment: Collection[str] = (),
+    ) -> None:
         self._port = port
         self._store = store
+        self._check_script = check
+        self._environment = environment
 
     # Workflow definitions: write
 
@@ -40,7 +50,23 @@ class Definitions:
         if not isinstance(given, dict):
             raise InvalidInput("A workflow definition is a JSON object.")
         check_depth(given)
-        return WorkflowDef.read(given)
+        definition = WorkflowDef.read(given)
+        self.require_sound(definition)
+        return definition
+
+    def require_sound(
+        self, definition: WorkflowDef, place: str = "registerWorkflowDef.arg0"
+    ) -> None:
+        """InvalidInput names all for which Conductor would refuse a definition. `place` is where
+        the request holds it."""
+        errors = registration_errors(
+            definition,
+            place,
+            task_def=self._port.core.knowledge.task_def,
+            check=self._check_script,
+            environment=self._environment,
+        )
+        require(errors)
 
     def take(
         self, given: Json, *, overwrite: bool, text: str | None = None, by: str | None = None
@@ -65,9 +91,13 @@ class Definitions:
 
     # Workflow definitions: read
 
+    def find(self, name: str, version: int | None = None) -> WorkflowDef | None:
+        """A workflow definition, if there is one; without a version the highest."""
+        return self._store.read(lambda session: catalogue.workflow(session, name, version))
+
     def get(self, name: str, version: int | None = None) -> WorkflowDef:
         """A workflow definition; without a version the highest."""
-        found = self._store.read(lambda session: catalogue.workflow(session, name, version))
+        found = self.find(name, version)
         if found is None:
             shown = "null" if version is None else version
             raise NotFound(f"No such workflow found by name: {name}, version: {shown}")
@@ -110,21 +140,26 @@ class Definitions:
         )
         return kept
 
-    def check_task(self, given: Json) -> TaskDef:
+    def check_task(self, given: Json, place: str = "registerTaskDef.arg0[0]") -> TaskDef:
         """A task definition that may be registered."""
         if not isinstance(given, dict):
             raise InvalidInput("A task definition is a JSON object.")
         check_depth(given)
-        return TaskDef.read(given)
+        definition = TaskDef.read(given)
+        require(task_def_errors(definition, place))
+        return definition
 
     def take_tasks(self, given: Sequence[Json], by: str | None = None) -> list[TaskDef]:
         """Check all, then store all, over those that are there."""
-        checked = [self.check_task(item) for item in given]
+        checked = [
+            self.check_task(item, f"registerTaskDef.arg0[{number}]")
+            for number, item in enumerate(given)
+        ]
         return self.register_tasks([signed(item, by) for item in checked])
 
     def update_task(self, given: Json, by: str | None = None) -> TaskDef:
         """Change a task definition that is there."""
-        checked = self.check_task(given)
+        checked = self.check_task(given, "updateTaskDef.arg0")
         name = checked.name or ""
         if self._store.read(lambda session: catalogue.task(session, name)) is None:
             raise NotFound(f"No such task by name {name}")

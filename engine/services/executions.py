@@ -172,9 +172,10 @@ class Executions:
             shown["correlationId"] = execution.correlation_id
         if output:
             held = execution.output
-            shown["output"] = spliced(view.facts.payload(0, "output") if held is None else held)
+            held = view.facts.payload(0, "output") if held is None else held
+            shown["output"] = spliced(held, execution.definition.masked_fields)
         if variables:
-            shown["variables"] = spliced(execution.variables)
+            shown["variables"] = spliced(execution.variables, execution.definition.masked_fields)
         return shown
 
     # Verbs

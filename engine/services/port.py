@@ -5,10 +5,10 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from typing import Any, Protocol
 
-from engine.core.inbox import Asked, Errand, Handed, Inbox, Wanted
+from engine.core.inbox import Asked, Errand, Handed, Inbox, Wanted, refuse
 from engine.core.turn import Core
 from engine.model.errors import EngineError, NotTaken
-from engine.model.events import Event
+from engine.model.events import Event, Start
 from engine.store.contract import StoreFailed
 
 PATIENCE_SECONDS = 30.0
@@ -66,15 +66,26 @@ class ThreadPort:
     def __init__(self, core: Core, inbox: Inbox) -> None:
         self.core = core
         self._inbox = inbox
+        self._winding_down = False
+
+    def wind_down(self) -> None:
+        """The engine is about to stop: nothing is begun any more, what runs may be reported."""
+        self._winding_down = True
 
     def send(self, asked: Asked) -> "Future[Any]":
         reply: Future[Any] = asked.reply or Future()
         asked.reply = reply
-        self._inbox.put(asked)
+        if self._winding_down and isinstance(asked.event, Start):
+            refuse(asked)
+        else:
+            self._inbox.put(asked)
         return reply
 
     def want(self, wanted: Wanted) -> "Future[list[Handed]]":
-        self._inbox.put(wanted)
+        if self._winding_down:
+            wanted.reply.set_result([])
+        else:
+            self._inbox.put(wanted)
         return wanted.reply
 
     def errand(self, work: Callable[[Any], Any]) -> Any:

@@ -1,6 +1,6 @@
 """What a caller can ask about many executions and tasks: searches, lists, counts."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from sqlmodel import Session
@@ -60,10 +60,12 @@ class Searches:
         found = self._store.read(lambda s: search.executions_of_tasks(s, wanted))
         return _result(found, self._whole(found.places))
 
-    @staticmethod
-    def _summaries(session: Session, found: Found) -> list[Document]:
+    def _summaries(self, session: Session, found: Found) -> list[Document]:
         rows = reading.listed(session, found.places, payloads=True)
-        return [workflow_summary(row) for row in rows]
+        return [workflow_summary(row, self._hidden(row)) for row in rows]
+
+    def _hidden(self, row: reading.Listed) -> Collection[str]:
+        return self._store.definition(row.definition_hash).masked_fields
 
     def _whole(self, keys: Sequence[int]) -> list[Document]:
         shown = (self._executions.shown(key, tasks=False) for key in keys)
@@ -93,7 +95,8 @@ class Searches:
             keys = [key for key, _ in found.places]
             rows = {row.key: row for row in reading.listed(session, sorted(set(keys)))}
             pairs = zip(runs, keys, strict=False)
-            return _result(found, [task_summary(run, rows[key]) for run, key in pairs])
+            shown = [task_summary(run, rows[key], self._hidden(rows[key])) for run, key in pairs]
+            return _result(found, shown)
 
         return self._store.read(ask)
 

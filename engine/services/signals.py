@@ -195,11 +195,12 @@ class Signals:
 
 def _task_part(blocked: Blocked) -> Document:
     view, run = blocked.view, blocked.run
+    hidden = view.execution.definition.masked_fields
     shown: Document = {
         "workflowId": view.execution.id,
         "correlationId": view.execution.correlation_id,
-        "input": spliced(payload_bytes(view, run, "input")),
-        "output": spliced(shown_output(view, run)),
+        "input": spliced(payload_bytes(view, run, "input"), hidden),
+        "output": spliced(shown_output(view, run), hidden),
         "taskType": run.type,
         "taskId": run.task_id,
         "referenceTaskName": run.reference,

@@ -1,9 +1,11 @@
 """Rows of a search in Conductor's words. Times are texts here, and payloads are texts of JSON."""
 
+from collections.abc import Collection
 from datetime import UTC, datetime
 
 from engine.model.execution import Run
-from engine.model.record import Json
+from engine.model.record import Json, encode
+from engine.rules.redaction import masked
 from engine.store.reading import Listed
 
 
@@ -13,9 +15,9 @@ def gmt(at: int) -> str:
     return f"{moment:%Y-%m-%dT%H:%M:%S}.{at % 1000:03d}Z"
 
 
-def workflow_summary(row: Listed) -> dict[str, Json]:
-    """A WorkflowSummary."""
-    given, came = text_of(row.input), text_of(row.output)
+def workflow_summary(row: Listed, hidden: Collection[str] = ()) -> dict[str, Json]:
+    """A WorkflowSummary; fields that its definition hides are masked."""
+    given, came = text_of(row.input, hidden), text_of(row.output, hidden)
     shown: dict[str, Json] = {
         "workflowType": row.name,
         "version": row.version,
@@ -49,8 +51,8 @@ def workflow_summary(row: Listed) -> dict[str, Json]:
     return shown
 
 
-def task_summary(run: Run, of: Listed) -> dict[str, Json]:
-    """A TaskSummary."""
+def task_summary(run: Run, of: Listed, hidden: Collection[str] = ()) -> dict[str, Json]:
+    """A TaskSummary; fields that its definition hides are masked."""
     shown: dict[str, Json] = {
         "workflowId": of.id,
         "workflowType": of.name,
@@ -59,8 +61,8 @@ def task_summary(run: Run, of: Listed) -> dict[str, Json]:
         "queueWaitTime": max(0, run.started_at - run.scheduled_at) if run.started_at else 0,
         "taskDefName": run.name,
         "taskType": run.type,
-        "input": text_of(run.input),
-        "output": text_of(run.output),
+        "input": text_of(run.input, hidden),
+        "output": text_of(run.output, hidden),
         "taskId": run.task_id,
         "referenceTaskName": run.reference,
         "workflowPriority": run.priority,
@@ -84,6 +86,8 @@ def task_summary(run: Run, of: Listed) -> dict[str, Json]:
     return shown
 
 
-def text_of(data: bytes | None) -> str:
+def text_of(data: bytes | None, hidden: Collection[str] = ()) -> str:
     """A stored payload as text."""
+    if data is not None and hidden:
+        data = encode(masked(data, hidden))
     return "{}" if data is None else data.decode(errors="replace")

@@ -1,0 +1,25 @@
+"""Mock tests over the wire: the request's definition, or a registered one, played on a core of its
+own."""
+
+from engine.api.wire import Call
+from engine.model.errors import InvalidInput
+from engine.model.requests import WorkflowTestRequest
+from engine.services.house import House
+from engine.testing.mock_run import MockRun, play
+
+
+def played(house: House, call: Call) -> MockRun:
+    """Play what a request describes."""
+    request = call.record(WorkflowTestRequest)
+    if not request.name and request.workflow_def is None:
+        raise InvalidInput("name is empty: give a registered workflow's, or send workflowDef.")
+    engine = house.engine
+    return play(
+        request,
+        engine.core.knowledge.task_def,
+        house.definitions.find,
+        engine.evaluators.evaluate,
+        now=house.clock.now(),
+        limits=engine.settings.limits,
+        environment=engine.settings.environment(),
+    )
