@@ -63,7 +63,13 @@ def _told(error: Exception) -> bool:
 def serve(app: Any, host: str, port: int) -> None:
     """Serves until a signal, and lets go of the port in order."""
     config = uvicorn.Config(
-        app, host=host, port=port, log_level="warning", timeout_keep_alive=75, lifespan="on"
+        app,
+        host=host,
+        port=port,
+        log_config=None,
+        access_log=False,
+        timeout_keep_alive=75,
+        lifespan="on",
     )
     uvicorn.Server(config).run()
 

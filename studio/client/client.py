@@ -226,9 +226,11 @@ class Client:
         body = {"taskOutput": output} if output is not None else {}
         self.ask("PUT", "workflow", id_, "skiptask", ref, body=body, actor=actor)
 
-    def preview(self, id_: str, action: str, task_id: str | None = None) -> Document | None:
+    def preview(
+        self, id_: str, action: str, *, ref: str = "", task_id: str = ""
+    ) -> Document | None:
         """What a recovery would do, by the engine's own rules; None where it cannot say."""
-        body = {"action": action, **({"taskId": task_id} if task_id else {})}
+        body = {"action": action, "ref": ref, "taskId": task_id}
         return self._added(
             "preview", lambda: self.ask("POST", "ext", "executions", id_, "preview", body=body)
         )

@@ -263,7 +263,7 @@ def _story(visit: Visit, view: ExecutionView) -> None:
             ],
             hints={0: wording.absolute(line.at_ms, visit.zone)},
         )
-        for line in story_of(lines)
+        for line in story_of(lines, view.outline)
     ]
     markup.show(markup.bordered(markup.table(columns, rows)))
 

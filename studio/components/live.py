@@ -5,6 +5,8 @@ from typing import Final
 
 import streamlit as st
 
+PLAN: Final = "plan"
+"""The state in which an open dialog is kept."""
 FAST: Final = 1.0
 """Seconds between two looks at an execution that runs."""
 SLOW: Final = 5.0
@@ -17,5 +19,5 @@ def part(draw: Callable[[], None], *, every: float | None) -> None:
 
 
 def held() -> bool:
-    """Whether the person is in the middle of something: a dialog is open or rows are chosen."""
-    return bool(st.session_state.get("plan") or st.session_state.get("chosen"))
+    """Whether a dialog is open: then nothing on the page moves."""
+    return bool(st.session_state.get(PLAN))

@@ -86,6 +86,11 @@ def status(raw: str, text: str | None = None, *, chip: bool = False) -> Html:
     return span(words, css=css, title=raw if raw != words else "")
 
 
+def tone(raw: str) -> str:
+    """The class that gives `--c` the colour of a status."""
+    return f"rp-c-{marks.mark_of(raw).tone}"
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     """A column of a table. `wide` is left out on a phone, `cut` takes the room that is left."""

@@ -12,13 +12,13 @@ import streamlit as st
 from studio import session
 from studio.client.client import Client
 from studio.client.errors import ServerError
-from studio.components import markup, problem
+from studio.components import live, markup, problem
 from studio.session import Visit
 from studio.views import recovery, theme, wording
 from studio.views.execution import ExecutionView, root_failure
 from studio.views.recovery import ACTIONS, Plan
 
-PLAN: Final = "plan"
+PLAN: Final = live.PLAN
 WATCHED: Final = "watched"
 _LISTED: Final = 6
 
@@ -58,8 +58,8 @@ def dialog_if_asked(visit: Visit, view: ExecutionView) -> None:
 
 
 def _dialog(visit: Visit, view: ExecutionView, asked: dict[str, str]) -> None:
-    st.caption(
-        f"{theme.words_markdown(view.status)} as read just now. Nothing has been changed yet."
+    st.markdown(
+        f"{theme.words_markdown(view.status)} :gray[as read just now. Nothing has been changed yet.]"
     )
     names = list(recovery.allowed(view.status))
     if not names:
@@ -104,7 +104,8 @@ def _plan(client: Client, view: ExecutionView, action: str, ref: str) -> Plan:
     if own.blocked:
         return own
     try:
-        preview = client.preview(view.id, action, recovery.task_id_of(view, ref) if ref else None)
+        task_id = recovery.task_id_of(view, ref) if ref else None
+        preview = client.preview(view.id, action, ref=ref, task_id=task_id or "")
     except ServerError:
         return own
     return recovery.plan_of(view, action, ref, preview) if preview else own

@@ -33,9 +33,10 @@ def show(visit: Visit, view: ExecutionView, ref: str) -> None:
                     args=(view.id, recovery.SKIP, ref),
                 )
             return
+        newest = attempts_of(view.outline, ref, max(iterations))[-1]
+        _head(ref, str(newest.get("type") or task.get("type") or ""), str(newest["status"]))
         iteration = _iteration(iterations, ref)
-        attempts = attempts_of(view.outline, ref, iteration)
-        attempt = _attempt(visit, attempts, ref, iteration, str(task.get("type") or ""))
+        attempt = _attempt(visit, attempts_of(view.outline, ref, iteration), ref, iteration)
         _payloads(visit, view, attempt, task)
         _actions(view, attempt)
 
@@ -65,10 +66,8 @@ def _iteration(iterations: Mapping[int, str], ref: str) -> int:
     return int(chosen) if chosen is not None else newest
 
 
-def _attempt(visit: Visit, attempts: list[Entry], ref: str, iteration: int, type_: str) -> Entry:
+def _attempt(visit: Visit, attempts: list[Entry], ref: str, iteration: int) -> Entry:
     """The attempt that is looked at, and the table of all."""
-    last = attempts[-1]
-    _head(ref, str(last.get("type") or type_), str(last["status"]))
     if len(attempts) == 1:
         chosen = 0
     else:

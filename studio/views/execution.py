@@ -223,24 +223,43 @@ class StoryLine:
     reason: str = ""
 
 
-def story_of(lines: Iterable[Mapping[str, Any]]) -> list[StoryLine]:
-    """The ledger in words, newest first."""
+# What an event of the engine is called on screen; any other keeps its own name.
+_CAUSES: Final[Mapping[str, str]] = {
+    "Start": "Started",
+    "Result": "A worker answered",
+    "Answer": "An evaluator answered",
+    "Claim": "A worker took it",
+    "Due": "Its time had come",
+    "ExtendLease": "A worker asked for more time",
+    "ChildEnded": "A child ended",
+    "ChildRevived": "A child runs again",
+    "Pause": "Paused",
+    "Resume": "Resumed",
+    "Terminate": "Terminated",
+    "Retry": "Retried",
+    "Rerun": "Rerun",
+    "Restart": "Restarted",
+    "Skip": "Skipped",
+    "SetVariables": "Variables were set",
+    "Post": "A message came",
+}
+
+
+def story_of(lines: Iterable[Mapping[str, Any]], outline: Iterable[Entry] = ()) -> list[StoryLine]:
+    """The ledger in words, newest first; lines name attempts by their number."""
+    refs = {entry.get("seq"): str(entry.get("reference") or entry["ref"]) for entry in outline}
     told = []
     for line in lines:
-        touched = line.get("runs", line.get("tasks", ()))
-        refs = [
-            str(one.get("reference") or one.get("ref") or "")
-            if isinstance(one, Mapping)
-            else str(one)
-            for one in (touched if isinstance(touched, list) else ())
-        ]
+        touched = line.get("runs")
+        names = [refs[seq] for seq in touched if seq in refs] if isinstance(touched, list) else []
+        cause = str(line.get("cause") or "")
         told.append(
             StoryLine(
-                at_ms=wording.millis(line.get("at", line.get("time", line.get("timestamp")))),
-                words=str(line.get("event") or line.get("cause") or line.get("kind") or "changed"),
-                about=", ".join(dict.fromkeys(ref for ref in refs if ref)),
-                person=str(line.get("by") or line.get("person") or ""),
-                reason=str(line.get("why") or line.get("reason") or ""),
+                at_ms=wording.millis(line.get("at")),
+                words=_CAUSES.get(cause, cause or "Changed"),
+                about=", ".join(dict.fromkeys(names)),
+                person=str(line.get("by") or ""),
+                reason=str(line.get("why") or ""),
             )
         )
     return list(reversed(told))

@@ -113,25 +113,20 @@ def call_of(id_: str, action: str, ref: str) -> str:
 
 
 def _previewed(action: str, ref: str, preview: Mapping[str, Any], call: str) -> Plan:
-    def names(*keys: str) -> tuple[str, ...]:
-        listed: Any = next((preview[key] for key in keys if key in preview), ())
-        found = [
-            str(one.get("reference") or one.get("ref") or one)
-            if isinstance(one, Mapping)
-            else str(one)
-            for one in (listed if isinstance(listed, list | tuple) else ())
-        ]
-        return tuple(dict.fromkeys(found))
+    def names(key: str) -> tuple[str, ...]:
+        listed: Any = preview.get(key)
+        return tuple(str(one) for one in listed) if isinstance(listed, list) else ()
 
+    told = len(names("told"))
     return Plan(
         action,
         ref,
-        again=names("runsAgain", "again"),
+        again=tuple(dict.fromkeys([*names("runsAgain"), *names("begins")])),
         reused=names("reused"),
-        cancelled=names("cancelled", "canceled"),
-        unknown=names("cannotKnow", "unknown"),
+        cancelled=names("cancelled"),
+        unknown=(f"{wording.plural(told, 'other execution')} will be told",) if told else (),
         estimated=False,
-        blocked=str(preview.get("refused") or preview.get("blocked") or ""),
+        blocked=str(preview.get("refused") or ""),
         call=call,
     )
 
@@ -216,7 +211,9 @@ def _after(view: ExecutionView, refs: Sequence[str]) -> list[str]:
 def _later(refs: Sequence[str]) -> tuple[str, ...]:
     if not refs:
         return ()
-    return (f"Which of {wording.plural(len(refs), 'later task')} will run",)
+    if len(refs) == 1:
+        return (f"Whether {refs[0]} will run",)
+    return (f"Which of {len(refs)} later tasks will run",)
 
 
 def _unique(refs: Any) -> tuple[str, ...]:

@@ -98,7 +98,7 @@ class Server:
             {**task, "workflowId": one["workflowId"], "workflowType": one["workflowName"]}
             for one in self.executions.values()
             for task in one.get("tasks") or ()
-            if _all_terms(query, {"status": task["status"], "taskType": task["taskType"]})
+            if _all_terms(query, {"status": task["status"], "taskType": task.get("taskType", "")})
         ]
         return JSONResponse({"totalHits": len(rows), "results": rows})
 

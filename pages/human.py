@@ -1,0 +1,7 @@
+"""Tasks that wait for a person: what each asks, and a form to answer it."""
+
+from studio.components import frame, human_tasks, problem
+
+visit = frame.page()
+with problem.told():
+    human_tasks.show(visit)

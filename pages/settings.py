@@ -1,0 +1,8 @@
+"""Which server the studio asks, what that server can do, and who is asking."""
+
+from studio.components import frame, problem, settings_view
+
+visit = frame.page()
+frame.title("Settings")
+with problem.told():
+    settings_view.show(visit)
