@@ -2,6 +2,7 @@
 them in order. No behaviour of its own."""
 
 import threading
+from collections.abc import Callable
 from types import TracebackType
 
 from engine.core.inbox import Asked, Inbox
@@ -9,8 +10,11 @@ from engine.core.knowledge import Knowledge
 from engine.core.thread import CoreThread
 from engine.core.turn import Core
 from engine.instruments.clock import Clock, SystemClock
+from engine.instruments.logbook import write_down
+from engine.instruments.metrics import Metrics
 from engine.instruments.telemetry import Telemetry
 from engine.model.events import Result
+from engine.model.record import Json
 from engine.model.status import TaskStatus
 from engine.services.definitions import Definitions
 from engine.services.executions import Executions
@@ -21,8 +25,21 @@ from engine.settings import Settings
 from engine.store import catalogue
 from engine.store.database import open_store
 from engine.store.holding import in_hands_of
+from engine.workers.delivery import (
+    TASK_STATUS,
+    WORKFLOW_STATUS,
+    Delivery,
+    HookSender,
+    Routing,
+)
+from engine.workers.egress import Egress
 from engine.workers.evaluation import Evaluation
 from engine.workers.evaluators import EvaluatorPool
+from engine.workers.housekeeping import Chores, Housekeeping
+from engine.workers.http_call import Caller
+from engine.workers.http_task import TASK as HTTP
+from engine.workers.http_task import HttpCraft
+from engine.workers.lane import LaneSettings
 from engine.workers.pool import LOCAL, WorkerPool
 from engine.workers.reporting import Reporting
 
@@ -42,6 +59,9 @@ class Engine:
         self.settings = settings or Settings()
         self.clock: Clock = clock or SystemClock()
         self.telemetry = telemetry or Telemetry()
+        self.telemetry.listen(write_down)
+        self.metrics = Metrics()
+        self.telemetry.listen(self.metrics.hear)
         url = self.settings.database
         self.store = open_store("sqlite://" if url == MEMORY else url, self.settings.durability)
         self.inbox = Inbox()
@@ -54,7 +74,7 @@ class Engine:
             self.store, self._knowledge(), self.clock, self.telemetry, self.evaluation.ask
         )
         self.port = ThreadPort(self.core, self.inbox)
-        self.thread = CoreThread(self.core, self.inbox)
+        self.thread = CoreThread(self.core, self.inbox, lambda: self.on_failure())
         self.executions = Executions(self.port, self.store)
         self.tasks = Tasks(self.port, self.store, self.settings.secret)
         self.definitions = Definitions(
@@ -63,6 +83,22 @@ class Engine:
         self.workers = WorkerPool(
             self.tasks, self.reporting, self.telemetry, self.settings.worker_threads
         )
+        self._caller = self._http_caller()
+        if self.settings.http_worker:
+            self.workers.open(self._http_lane(), HttpCraft(self._caller))
+        self.delivery = Delivery(
+            self.store, self.inbox, self.clock, self.telemetry, self._routing()
+        )
+        self.housekeeping = Housekeeping(self.inbox, self.telemetry)
+        Chores(
+            self.housekeeping,
+            self.store,
+            self.clock,
+            self.tasks.sightings,
+            self.settings.retention_days,
+        ).add_all()
+        self.on_failure: Callable[[], None] = _nothing
+        """Called in the core's thread when that has failed: the engine must be started anew."""
         self._state = threading.Lock()
         self._started = self._stopped = False
 
@@ -78,10 +114,34 @@ class Engine:
             schema_complaint=schema_complaint,
         )
 
+    def _http_caller(self) -> Caller:
+        settings = self.settings
+        egress = Egress(
+            settings.effective_reach,
+            settings.allowed_hosts,
+            settings.denied_hosts,
+            own_port=settings.port,
+        )
+        return Caller(egress, settings.http_response_bytes)
+
+    def _http_lane(self) -> LaneSettings:
+        threads = self.settings.worker_threads
+        return LaneSettings(HTTP, None, self.workers.worker_id, threads, most=threads)
+
+    def _routing(self) -> Routing:
+        hooks = {
+            WORKFLOW_STATUS: self.settings.workflow_listener,
+            TASK_STATUS: self.settings.task_listener,
+        }
+        return Routing(HookSender(self._caller), hooks, self._publish)
+
+    def _publish(self, event: str, payload: dict[str, Json], message_id: str) -> None:
+        """Nobody listens to event queues yet: a message to one has arrived."""
+
     @property
     def running(self) -> bool:
         """Started, and not stopping."""
-        return self._started and not self._stopped
+        return self._started and not self._stopped and self.thread.failure is None
 
     def start(self) -> "Engine":
         """Take up what the database holds, and work."""
@@ -94,6 +154,8 @@ class Engine:
         self.evaluation.start()
         self.thread.start()
         self.workers.start()
+        self.delivery.start()
+        self.housekeeping.start()
         return self
 
     def _take_back(self) -> None:
@@ -111,11 +173,15 @@ class Engine:
                 return
             self._stopped = True
         grace = self.settings.grace_seconds
+        self.port.wind_down()
         self.workers.stop(grace)
+        self.housekeeping.stop()
+        self.delivery.stop()
         self.reporting.stop()
         self.evaluation.stop(grace)
         if self._started:
             self.thread.stop()
+        self._caller.close()
         self.store.close()
 
     def __enter__(self) -> "Engine":
@@ -128,3 +194,7 @@ class Engine:
         trace: TracebackType | None,
     ) -> None:
         self.stop()
+
+
+def _nothing() -> None:
+    """Nobody minds."""

@@ -57,6 +57,8 @@ class Errand:
 
     work: Callable[[Any], Any]
     reply: "Future[Any]" = field(default_factory=Future)
+    catalogue: bool = True
+    """It may change what decisions know; what was read of the catalogue is forgotten."""
 
 
 Item = Asked | Wanted | Errand

@@ -412,6 +412,8 @@ class Core:
             self.timers.set(step.execution.wake_at, key, None)
         for kept in step.changes.cached:
             self.knowledge.remember(*kept)
+        if step.changes.messages:
+            self.telemetry.say("outbox.filled")
         for what in step.changes.told:
             self.telemetry.say(what, execution=step.execution, event=step.asked.event)
         for run in step.changes.runs.values():
@@ -529,13 +531,14 @@ class Core:
         return Question(key, run.seq, run.iteration, job)
 
     def _run_errand(self, errand: Errand) -> None:
-        """Cold work on the write connection. It may have changed the catalogue."""
+        """Cold work on the write connection."""
         try:
             value = self.store.errand(errand.work)
         except Exception as error:
             _resolve(errand.reply, None, error)
             return
-        self.knowledge.changed()
+        if errand.catalogue:
+            self.knowledge.changed()
         _resolve(errand.reply, value, None)
 
     # What time brings

@@ -122,13 +122,17 @@ def _output(d: Draft, run: Run, event: Result) -> bytes:
 
 
 def _progress(d: Draft, run: Run, event: Result, reason: str | None) -> None:
-    """A sign of life. A queued task goes back to its queue until its callback is due."""
+    """A sign of life. A queued task goes back to its queue until its callback is due; an HTTP task
+    that is completed from outside leaves it."""
     now = d.facts.now
     node = d.node_of(run)
     run.reason = reason
     run.updated_at = now
     run.callback_after = event.callback_after
-    if kind_of(node.task.type).queued:
+    if node.task.type == "HTTP" and node.task.async_complete:
+        run.status = TaskStatus.IN_PROGRESS
+        run.carrier = None
+    elif kind_of(node.task.type).queued:
         run.status = TaskStatus.SCHEDULED
         run.queued_at = now
         run.carrier = run.type

@@ -294,6 +294,12 @@ def _words(session: Session, free_text: str) -> Select[Any] | None:
     )
 
 
+def has_unindexed(session: Session) -> bool:
+    """Is there anything for `index_words` to do?"""
+    asked = select(table_of(Unindexed).c.execution).limit(1)
+    return session.execute(asked).first() is not None
+
+
 def index_words(session: Session, limit: int = 200) -> int:
     """Take up the words of executions that were created or have ended since; how many were."""
     noted = table_of(Unindexed)

@@ -183,6 +183,8 @@ class Outcome:
     reason: str | None = None
     logs: tuple[str, ...] = ()
     callback_after: int = 0
+    elsewhere: bool = False
+    """It goes on outside, and the outside will report how it ends."""
 
 
 def outcome_of(name: str, value: Any, logs: tuple[str, ...] = ()) -> Outcome:

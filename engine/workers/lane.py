@@ -255,7 +255,7 @@ class Lane:
             output=outcome.output,
             reason=outcome.reason,
             callback_after=outcome.callback_after,
-            worker=self.settings.worker_id,
+            worker=None if outcome.elsewhere else self.settings.worker_id,
             logs=outcome.logs,
         )
 

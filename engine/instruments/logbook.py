@@ -1,0 +1,29 @@
+"""A telemetry listener that writes what needs a person's eye into Python's log."""
+
+import logging
+from typing import Any
+
+ERRORS = frozenset(["core.failed", "event.poisoned", "question.poisoned", "store.failed"])
+WARNINGS = frozenset(
+    [
+        "row.refused",
+        "report.refused",
+        "chore.failed",
+        "delivery.interrupted",
+        "message.put_off",
+        "message.given_up",
+    ]
+)
+SIMPLE = (str, int, float, bool, type(None))
+
+_log = logging.getLogger("reprise")
+
+
+def write_down(what: str, facts: dict[str, Any]) -> None:
+    """Listens to everything, writes down the rare."""
+    if what in ERRORS or what in WARNINGS:
+        level = logging.ERROR if what in ERRORS else logging.WARNING
+        shown = {k: v for k, v in facts.items() if isinstance(v, SIMPLE) and k != "trace"}
+        text = " ".join(f"{name}={value}" for name, value in shown.items())
+        trace = facts.get("trace")
+        _log.log(level, "%s %s%s", what, text, f"\n{trace}" if trace else "")

@@ -1,0 +1,132 @@
+"""A telemetry listener that counts, in the text form that Prometheus reads.
+
+Few series: names of workflows and task types are the only labels that grow with use.
+"""
+
+import threading
+from bisect import bisect_left
+from collections import Counter
+from typing import Any
+
+BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 60.0, 600.0)
+MOST_SERIES = 10_000
+
+Labels = tuple[tuple[str, str], ...]
+
+HELP = {
+    "reprise_workflow_total": "What happened to workflows, by name.",
+    "reprise_task_total": "Tasks that ended, by type and status.",
+    "reprise_event_total": "Other things that happened in the engine.",
+    "reprise_task_queue_seconds": "From scheduled to taken by a worker.",
+    "reprise_task_run_seconds": "From taken by a worker to its end.",
+}
+
+
+class Timing:
+    """How many took how long."""
+
+    def __init__(self) -> None:
+        self.buckets = [0] * (len(BOUNDS) + 1)
+        self.total = 0.0
+
+    def add(self, seconds: float) -> None:
+        """One more."""
+        self.buckets[bisect_left(BOUNDS, seconds)] += 1
+        self.total += seconds
+
+
+class Metrics:
+    """Everything counted since the start of the process."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._counts: Counter[tuple[str, Labels]] = Counter()
+        self._timings: dict[tuple[str, Labels], Timing] = {}
+
+    def hear(self, what: str, facts: dict[str, Any]) -> None:
+        """A telemetry listener."""
+        if what == "task.moved":
+            self._task(facts["run"], facts["was"])
+        elif what.startswith("workflow."):
+            name = str(facts["execution"].definition.name)
+            self._count("reprise_workflow_total", (("workflow", name), ("what", what[9:])))
+        else:
+            self._count("reprise_event_total", (("what", what),))
+
+    def _task(self, run: Any, was: Any) -> None:
+        if not run.ended_at or (was is not None and was.ended_at):
+            return
+        kind = (("type", str(run.type)),)
+        self._count("reprise_task_total", (*kind, ("status", run.status.value)))
+        if run.started_at:
+            waited = max(0, run.started_at - run.queued_at) / 1000
+            self._time("reprise_task_queue_seconds", kind, waited)
+            took = max(0, run.ended_at - run.started_at) / 1000
+            self._time("reprise_task_run_seconds", kind, took)
+
+    def _count(self, name: str, labels: Labels) -> None:
+        with self._lock:
+            place = (name, labels)
+            if place in self._counts or len(self._counts) < MOST_SERIES:
+                self._counts[place] += 1
+
+    def _time(self, name: str, labels: Labels, seconds: float) -> None:
+        with self._lock:
+            place = (name, labels)
+            found = self._timings.get(place)
+            if found is None:
+                if len(self._timings) >= MOST_SERIES:
+                    return
+                found = self._timings[place] = Timing()
+            found.add(seconds)
+
+    def render(self, gauges: dict[str, float] | None = None) -> str:
+        """All of it as text, and what the caller has measured at this moment."""
+        with self._lock:
+            counts = sorted(self._counts.items())
+            timings = sorted(
+                (place, list(t.buckets), t.total) for place, t in self._timings.items()
+            )
+        lines: list[str] = []
+        last = ""
+        for (name, labels), value in counts:
+            if name != last:
+                self._begin(lines, name, "counter")
+                last = name
+            lines.append(f"{name}{_shown(labels)} {value}")
+        for (name, labels), buckets, total in timings:
+            if name != last:
+                self._begin(lines, name, "histogram")
+                last = name
+            lines += _histogram(name, labels, buckets, total)
+        for name, number in sorted((gauges or {}).items()):
+            self._begin(lines, name.partition("{")[0], "gauge")
+            lines.append(f"{name} {number:g}")
+        return "\n".join(lines) + "\n"
+
+    @staticmethod
+    def _begin(lines: list[str], name: str, kind: str) -> None:
+        if name in HELP:
+            lines.append(f"# HELP {name} {HELP[name]}")
+        heading = f"# TYPE {name} {kind}"
+        if heading not in lines:
+            lines.append(heading)
+
+
+def _histogram(name: str, labels: Labels, buckets: list[int], total: float) -> list[str]:
+    lines, so_far = [], 0
+    for bound, number in zip((*BOUNDS, float("inf")), buckets, strict=True):
+        so_far += number
+        text = "+Inf" if bound == float("inf") else f"{bound:g}"
+        lines.append(f"{name}_bucket{_shown((*labels, ('le', text)))} {so_far}")
+    lines.append(f"{name}_sum{_shown(labels)} {total:.6f}")
+    lines.append(f"{name}_count{_shown(labels)} {so_far}")
+    return lines
+
+
+def _shown(labels: Labels) -> str:
+    return "{" + ",".join(f'{name}="{_escaped(value)}"' for name, value in labels) + "}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

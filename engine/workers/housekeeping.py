@@ -1,0 +1,153 @@
+"""Chores: the text index, retention, the write-ahead log, who polled when. One thread; what writes
+goes to the core as short errands, and waits while the core is busy."""
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from engine.core.inbox import Errand, Inbox
+from engine.instruments.clock import Clock
+from engine.instruments.telemetry import Telemetry
+from engine.model.errors import EngineError
+from engine.model.status import ExecutionStatus
+from engine.services.sightings import Sightings
+from engine.store import catalogue, retention, search
+from engine.store.contract import StoreFailed
+from engine.store.rowstore import RowStore
+from engine.store.sqlite import SqliteStore
+
+DAY_MS = 24 * 3600 * 1000
+PIECE = 20
+"""Executions that one errand takes up or takes away."""
+BUSY_ITEMS = 8
+"""So many items in the inbox, and chores wait."""
+PATIENCE_SECONDS = 5.0
+"""A chore waits no longer than this for a quiet moment."""
+WORKERS_KEPT_MS = 7 * DAY_MS
+
+Work = Callable[[], bool]
+"""Does a piece; is there more?"""
+
+
+@dataclass(slots=True)
+class Chore:
+    """Work that comes up again."""
+
+    name: str
+    every_seconds: float
+    work: Work
+    due: float = 0.0
+
+
+class Housekeeping:
+    """Does each chore in its time; one that fails is told of and comes up again."""
+
+    def __init__(self, inbox: Inbox, telemetry: Telemetry) -> None:
+        self._inbox = inbox
+        self._telemetry = telemetry
+        self._chores: list[Chore] = []
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="reprise-chores", daemon=True)
+
+    def add(self, name: str, every_seconds: float, work: Work) -> None:
+        """One more, to be done at the start and every so many seconds."""
+        self._chores.append(Chore(name, every_seconds, work))
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End after the present piece."""
+        self._stopping.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def errand(self, work: Callable[[Any], Any], catalogue: bool = False) -> Any:
+        """Have the core write something when it is not busy."""
+        patient_until = time.monotonic() + PATIENCE_SECONDS
+        while len(self._inbox) > BUSY_ITEMS and time.monotonic() < patient_until:
+            if self._stopping.wait(0.02):
+                break
+        errand = Errand(work, catalogue=catalogue)
+        self._inbox.put(errand)
+        return errand.reply.result()
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            now = time.monotonic()
+            for chore in self._chores:
+                if chore.due <= now and not self._stopping.is_set():
+                    more = self._do(chore)
+                    chore.due = time.monotonic() + (0.0 if more else chore.every_seconds)
+            soonest = min((chore.due for chore in self._chores), default=now + 60.0)
+            self._stopping.wait(max(0.0, soonest - time.monotonic()))
+
+    def _do(self, chore: Chore) -> bool:
+        try:
+            return chore.work()
+        except (EngineError, StoreFailed) as error:
+            self._telemetry.say("chore.failed", chore=chore.name, error=str(error))
+            return False
+
+
+@dataclass(frozen=True, slots=True)
+class Chores:
+    """The usual chores of a store."""
+
+    keeper: Housekeeping
+    store: RowStore
+    clock: Clock
+    sightings: Sightings
+    retention_days: float | None
+
+    def add_all(self) -> None:
+        """Put them on the list."""
+        add = self.keeper.add
+        add("text index", 1.0, self.index)
+        add("poll data", 10.0, self.note_workers)
+        add("log of the file", 60.0, self.tidy)
+        add("workers long gone", 3600.0, self.forget_workers)
+        if self.retention_days is not None:
+            add("retention", 60.0, self.take_away)
+
+    def index(self) -> bool:
+        """Take up the words of new and ended executions."""
+        if not self.store.read(search.has_unindexed):
+            return False
+        return bool(self.keeper.errand(lambda s: search.index_words(s, PIECE)) >= PIECE)
+
+    def note_workers(self) -> bool:
+        """Write down who polled."""
+        seen = self.sightings.unwritten()
+        if seen:
+            self.keeper.errand(lambda session: catalogue.note_workers(session, seen))
+        return False
+
+    def forget_workers(self) -> bool:
+        """Drop workers that nobody has seen for a week."""
+        before = self.clock.now() - WORKERS_KEPT_MS
+        self.keeper.errand(lambda session: catalogue.forget_workers(session, before))
+        return False
+
+    def take_away(self) -> bool:
+        """Remove executions that ended longer ago than they are kept."""
+        now = self.clock.now()
+        before = now - int((self.retention_days or 0) * DAY_MS)
+        ended = [status.value for status in ExecutionStatus if status.terminal]
+
+        def remove(session: Any) -> int:
+            return retention.take_away(
+                session, before, now, keep=False, statuses=ended, limit=PIECE
+            )
+
+        return bool(self.keeper.errand(remove) >= PIECE)
+
+    def tidy(self) -> bool:
+        """Move the write-ahead log into the file."""
+        store = self.store
+        if isinstance(store, SqliteStore):
+            self.keeper.errand(lambda session: store.tidy())
+        return False
