@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from engine.model.definitions import WorkflowTask
+from engine.model.execution import Run
 from engine.tasks.plan import Node
 from engine.tasks.view import View
 
@@ -12,6 +13,11 @@ class Reach:
     """The reference names behind (and inside) a task, the task itself not among them."""
 
     refs: frozenset[str]
+    origin: str
+
+    def has(self, run: Run) -> bool:
+        """Does the task lead to this attempt? What a dynamic fork has made belongs to the fork."""
+        return run.ref in self.refs or run.fork in self.refs or run.fork == self.origin
 
 
 def reach_of(view: View, node: Node) -> Reach:
@@ -33,7 +39,7 @@ def reach_of(view: View, node: Node) -> Reach:
         if here is not None:
             found.add(ref)
             found.update(_inside(here.task))
-    return Reach(frozenset(found))
+    return Reach(frozenset(found), node.ref)
 
 
 def _inside(task: WorkflowTask) -> list[str]:

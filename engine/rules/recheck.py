@@ -200,11 +200,20 @@ class _Walk:
 
     def revived(self, task: WorkflowTask, rest: Sequence[WorkflowTask], iteration: int) -> None:
         """What was passed once with a failure, and is tried again, has its successors already."""
-        run = self.latest(task.ref, 0 if task.type == "DO_WHILE" else iteration)
-        if run is not None and (run.attempt > 0 or run.child_changed) and rest:
+        first = None
+        if rest and self.tried_again(task):
             first = self.latest(rest[0].ref, 0 if rest[0].type == "DO_WHILE" else iteration)
-            if first is not None and first.status is not TaskStatus.SKIPPED:
-                self.list(rest, iteration)
+        if first is not None and first.status is not TaskStatus.SKIPPED:
+            self.list(rest, iteration)
+
+    def tried_again(self, task: WorkflowTask) -> bool:
+        """Is there an attempt in it that may have been passed before it came to be open?"""
+        inner = {item.ref: item.permissive for item in _tree((task,))}
+        return any(
+            inner.get(run.fork or run.ref) or run.attempt > 0 or run.child_changed
+            for run in self.execution.runs.values()
+            if run.ref in inner or run.fork in inner
+        )
 
     def task(self, task: WorkflowTask, iteration: int, join: WorkflowTask | None) -> bool:
         """A task that has been reached; True if it is passed, so that the next is reached too."""
@@ -258,11 +267,13 @@ class _Walk:
 
     def fork(self, task: WorkflowTask, run: Run, join: WorkflowTask | None, iteration: int) -> bool:
         """All branches and the JOIN are reached at once; the fork is passed when the JOIN is."""
-        for branch in task.fork_tasks:
-            if branch:
-                self.list(branch, iteration)
+        passed = [self.list(branch, iteration) for branch in task.fork_tasks if branch]
         if join is None:
             self.wrong.append(f"{task.ref} runs without a JOIN behind it")
+            return False
+        rerun = self.execution.rerun_from is not None
+        if rerun and not all(passed) and self.latest(join.ref, iteration) is None:
+            # A rerun inside a branch takes the JOIN out; the branch's end brings it back.
             return False
         return self.join(join, iteration)
 
@@ -298,6 +309,7 @@ class _Walk:
             if not present and not self.kept(task, iteration):
                 continue
             passed = not task.loop_over or self.list(task.loop_over, iteration)
+            passed = passed and self.quiet(task, iteration)
             if not present and not passed and not self.retrying(task, iteration):
                 self.wrong.append(f"{task.ref} went on before iteration {iteration} was over")
         open_ = not run.status.terminal
@@ -311,9 +323,22 @@ class _Walk:
         """Old iterations may have been dropped (keepLastN), as a whole."""
         return any(self.latest(inner.ref, iteration) is not None for inner in _tree(task.loop_over))
 
+    def quiet(self, task: WorkflowTask, iteration: int) -> bool:
+        """Has everything in this iteration ended? A JOIN may end before what its switch led to."""
+        return all(run.status.terminal and run.executed for run in self.body(task, iteration))
+
     def retrying(self, task: WorkflowTask, iteration: int) -> bool:
-        runs = [self.latest(inner.ref, iteration) for inner in _tree(task.loop_over)]
-        return any(run is not None and not run.status.terminal for run in runs)
+        return any(not run.status.terminal for run in self.body(task, iteration))
+
+    def body(self, task: WorkflowTask, iteration: int) -> Iterator[Run]:
+        """The newest attempts of an iteration, those in filled forks included."""
+        for inner in _tree(task.loop_over):
+            run = self.latest(inner.ref, iteration)
+            if run is not None:
+                yield run
+                for branch in run.node.fork_tasks if run.node is not None else ():
+                    found = (self.latest(child.ref, iteration) for child in branch)
+                    yield from (child for child in found if child is not None)
 
     def output(self, run: Run) -> dict[str, Any]:
         data = run.output if run.output is not None else self.payload(run.seq, "output")

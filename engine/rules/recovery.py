@@ -198,11 +198,10 @@ def remove_reached(d: Draft, target: Run, reach: Reach) -> None:
         same_loop = loop is not None and (node := d.node(run.ref)) is not None and node.loop == loop
         if same_loop:
             gone = run.iteration > target.iteration or (
-                run.iteration == target.iteration
-                and (run.ref in reach.refs or run.ref == target.ref)
+                run.iteration == target.iteration and (reach.has(run) or run.ref == target.ref)
             )
         else:
-            gone = run.ref in reach.refs or run.reference == target.reference
+            gone = reach.has(run) or run.reference == target.reference
         if gone:
             d.remove(run)
     if loop is not None:

@@ -207,15 +207,15 @@ class DynamicFork(Fork):
         """Make the fork a fork over these children, and its JOIN wait for them."""
         fork = node.task.but(fork_tasks=tuple((child,) for child in children))
         waiting = join.task.but(join_on=tuple(child.ref for child in children))
-        d.know(grown((fork, waiting), join.next, node.loop))
+        d.know(grown((fork, waiting), node, join))
 
 
-def grown(
-    tasks: tuple[WorkflowTask, WorkflowTask], after: str | None, loop: str | None
-) -> dict[str, Node]:
-    """The nodes of a filled dynamic fork and its JOIN. A child without a definition anywhere has
-    no retries, as in Conductor."""
-    nodes = compile_tasks(tasks, after, loop)
+def grown(tasks: tuple[WorkflowTask, WorkflowTask], fork: Node, join: Node) -> dict[str, Node]:
+    """The nodes of a filled dynamic fork and its JOIN, in the place of those that were planned. A
+    child without a definition anywhere has no retries, as in Conductor."""
+    nodes = compile_tasks(tasks, join.next, fork.loop)
+    for planned in (fork, join):
+        nodes[planned.ref].feeds = planned.feeds
     for node in nodes.values():
         if node.task is not tasks[0] and node.task is not tasks[1]:
             node.fork = tasks[0].ref

@@ -141,6 +141,7 @@ class Draft(View):
         node = self.node(run.ref)
         if run.executed and node is not None:
             self.count(node.loop, +1)
+            self._count_again(run, node)
         self.changes.unsettled.discard(run.seq)
         self.changes.open += 1
         run.status = status
@@ -149,6 +150,13 @@ class Draft(View):
         run.ended_at = run.wake_at = run.due_at = 0
         run.queued_at = self.facts.now
         return run
+
+    def _count_again(self, run: Run, node: Node) -> None:
+        """Open joins that have heard of its end are to wait for it once more."""
+        for ref in node.feeds:
+            join = self.latest(reference_of(ref, 0 if run.type == "DO_WHILE" else run.iteration))
+            if join is not None and join.open:
+                self.act_later(join)
 
     def remove(self, run: Run) -> None:
         """Take an attempt out of the execution; what it was is kept aside."""
@@ -176,9 +184,16 @@ class Draft(View):
         self.changes.last_of[run.ref] = next(found, "")
 
     def before(self, run: Run) -> Run | None:
-        """The attempt that this one replaced."""
-        place = task_place(run.retried_task_id) if run.retried_task_id else None
-        return None if place is None else self.run(place.seq)
+        """The attempt that this one replaced, or the one that was replaced before it."""
+        replaced: Run | None = run
+        while replaced is not None and replaced.retried_task_id:
+            place = task_place(replaced.retried_task_id)
+            seq = 0 if place is None else place.seq
+            found = self.run(seq)
+            if found is not None:
+                return found
+            replaced = self.execution.runs.get(seq)
+        return None
 
     def settle(self, run: Run) -> Run:
         """All that follows from an ended attempt has been done, or never will be."""

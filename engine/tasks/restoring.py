@@ -37,7 +37,7 @@ def _learn(execution: Execution, plan: Plan, run: Run) -> None:
         if join is not None:
             heads = tuple(branch[0].ref for branch in task.fork_tasks)
             waiting = join.task.but(join_on=heads)
-            execution.nodes.update(grown((task, waiting), join.next, planned.loop))
+            execution.nodes.update(grown((task, waiting), planned, join))
     elif task.type not in ("JOIN", "EXCLUSIVE_JOIN"):
         execution.nodes[run.ref] = resolved(planned, task.name or "", task.task_definition)
 
