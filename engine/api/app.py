@@ -21,6 +21,7 @@ from engine.api.documents import Documents
 from engine.api.ext import Ext
 from engine.api.hot import Hot, read_call, told
 from engine.api.metadata import Metadata
+from engine.api.probes import Probes
 from engine.api.searching import Searching
 from engine.api.tasks import TaskRoutes
 from engine.api.wire import Call, Route, WrongMethod
@@ -37,7 +38,7 @@ def create_app(engine: Any) -> ASGIApp:
     below = routes_of(house)
     hot = Hot(house)
     documents = Documents([*hot.routes(), *below])
-    outside = [*documents.routes(), Route("GET", "/health", Admin(house).health)]
+    outside = [*documents.routes(), *Probes(house).routes()]
     paths = [_path(route, BASE, house.telemetry) for route in below]
     paths += [_refusing(route) for route in hot.routes()]
     paths += [_path(route, "", house.telemetry) for route in outside]
@@ -49,12 +50,12 @@ def create_app(engine: Any) -> ASGIApp:
 def routes_of(house: House) -> list[Route]:
     """Everything below /api but the hot routes, fixed words before what is variable."""
     return [
+        *Admin(house).routes(),
         *Searching(house).routes(),
         *Workflows(house).routes(),
         *TaskRoutes(house).routes(),
         *Metadata(house).routes(),
         *Ext(house).routes(),
-        *Admin(house).routes(),
     ]
 
 

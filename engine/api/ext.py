@@ -1,10 +1,8 @@
 """/ext: what we add to Conductor's API. A server without it is a Conductor."""
 
-import orjson
-
 from engine.api.admin import CONDUCTOR_VERSION
 from engine.api.mocking import played
-from engine.api.wire import Call, Route, Text
+from engine.api.wire import Call, Route, Text, read_json
 from engine.model.errors import InvalidInput
 from engine.model.record import Json
 from engine.services.house import House
@@ -32,6 +30,7 @@ class Ext:
             Route("POST", f"{one}/preview", self.preview, (), "map"),
             Route("POST", "/ext/test", self.test, (), "WorkflowTestRequest"),
             Route("GET", "/ext/definitions/{name}/text", self.text, ("version:int",), gives="text"),
+            Route("PUT", "/ext/definitions/{name}/text", self.put_text, (), "text", "none"),
         ]
 
     def capabilities(self, call: Call) -> dict[str, Json]:
@@ -79,6 +78,14 @@ class Ext:
 
     def text(self, call: Call) -> Text:
         """A definition as its author wrote it, or laid out anew if that is not known."""
-        name, version = call.path["name"], call.optional_number("version")
-        found = self._house.definitions.get(name, version)
-        return Text(orjson.dumps(found.json_value(), option=orjson.OPT_INDENT_2).decode())
+        return Text(
+            self._house.definitions.text(call.path["name"], call.optional_number("version"))
+        )
+
+    def put_text(self, call: Call) -> None:
+        """Register a definition and keep its text as it is."""
+        given = read_json(call.body)
+        name = given.get("name") if isinstance(given, dict) else None
+        if name != call.path["name"]:
+            raise InvalidInput(f"The text names {name!r}, the path {call.path['name']!r}.")
+        self._house.definitions.take(given, overwrite=True, text=call.raw(), by=call.person)

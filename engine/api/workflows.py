@@ -58,6 +58,7 @@ class Workflows:
                 "StartWorkflowRequest",
             ),
             Route("POST", "/workflow/execute/{name}", self.execute, (), "StartWorkflowRequest"),
+            Route("GET", "/workflow/execute/{name}", self.execute),
             Route("POST", "/workflow/test", self.test, (), "WorkflowTestRequest"),
             Route("POST", "/workflow/correlated/batch", self.correlated_batch, (), "Correlated"),
             Route("GET", "/workflow/running/{name}", self.running, _RUNNING),

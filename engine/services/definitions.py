@@ -1,7 +1,9 @@
 """What a caller can ask about definitions: register and fetch workflows and task policies."""
 
 from collections.abc import Collection, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
+
+import orjson
 
 from engine.model.definitions import TaskDef, WorkflowDef
 from engine.model.errors import InvalidInput, NotFound
@@ -9,7 +11,7 @@ from engine.model.record import Json
 from engine.rules.validation import registration_errors, require, task_def_errors
 from engine.rules.validation_tasks import Check
 from engine.services.port import Port
-from engine.store import catalogue
+from engine.store import catalogue, texts
 from engine.store.rowstore import RowStore
 
 Definition = TypeVar("Definition", WorkflowDef, TaskDef)
@@ -35,13 +37,15 @@ class Definitions:
 
     # Workflow definitions: write
 
-    def register(self, definition: WorkflowDef, *, overwrite: bool = True) -> WorkflowDef:
-        """Store a workflow definition under its name and version."""
+    def register(
+        self, definition: WorkflowDef, *, overwrite: bool = True, text: str | None = None
+    ) -> WorkflowDef:
+        """Store a workflow definition under its name and version, with its author's own text."""
         if not definition.name:
             raise InvalidInput("WorkflowDef name cannot be null or empty")
         now = self._port.core.clock.now()
         kept: WorkflowDef = self._port.errand(
-            lambda session: catalogue.put_workflow(session, definition, now, overwrite)
+            lambda session: _put(session, definition, now, overwrite, text)
         )
         return kept
 
@@ -72,21 +76,20 @@ class Definitions:
         self, given: Json, *, overwrite: bool, text: str | None = None, by: str | None = None
     ) -> WorkflowDef:
         """Check and store a definition as it was sent."""
-        return self.register(signed(self.check(given), by), overwrite=overwrite)
+        return self.register(signed(self.check(given), by), overwrite=overwrite, text=text)
 
     def take_all(self, given: Sequence[Json], by: str | None = None) -> list[str]:
         """Check all, then store all; their names."""
         checked = [signed(self.check(item), by) for item in given]
         now = self._port.core.clock.now()
         self._port.errand(
-            lambda session: [catalogue.put_workflow(session, item, now) for item in checked]
+            lambda session: [_put(session, item, now, True, None) for item in checked]
         )
         return [item.name or "" for item in checked]
 
     def remove(self, name: str, version: int) -> None:
         """Take a definition out; executions go on by their snapshots."""
-        gone = self._port.errand(lambda session: catalogue.remove_workflow(session, name, version))
-        if not gone:
+        if not self._port.errand(lambda session: _take_out(session, name, version)):
             raise NotFound(f"No such workflow definition: {name} version: {version}")
 
     # Workflow definitions: read
@@ -102,6 +105,12 @@ class Definitions:
             shown = "null" if version is None else version
             raise NotFound(f"No such workflow found by name: {name}, version: {shown}")
         return found
+
+    def text(self, name: str, version: int | None = None) -> str:
+        """A definition as its author wrote it; laid out anew if that is not known."""
+        found = self.get(name, version)
+        kept = self._store.read(lambda session: texts.of(session, name, found.version))
+        return laid_out(found) if kept is None else kept
 
     def all(self) -> list[WorkflowDef]:
         """All versions of all definitions."""
@@ -194,6 +203,24 @@ class Definitions:
     def put_tags(self, kind: str, name: str, tags: dict[str, str]) -> None:
         """The labels of a thing, in place of those it had."""
         self._port.errand(lambda session: catalogue.put_tags(session, kind, name, tags))
+
+
+def _put(
+    session: Any, definition: WorkflowDef, now: int, overwrite: bool, text: str | None
+) -> WorkflowDef:
+    kept = catalogue.put_workflow(session, definition, now, overwrite)
+    texts.keep(session, definition.name or "", definition.version, text)
+    return kept
+
+
+def _take_out(session: Any, name: str, version: int) -> bool:
+    texts.keep(session, name, version, None)
+    return catalogue.remove_workflow(session, name, version)
+
+
+def laid_out(definition: WorkflowDef) -> str:
+    """A definition as a person reads it."""
+    return orjson.dumps(definition.json_value(), option=orjson.OPT_INDENT_2).decode()
 
 
 def signed(definition: Definition, by: str | None) -> Definition:

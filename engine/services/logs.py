@@ -30,4 +30,4 @@ class Logs:
         if place is None or self._store.payload(place.execution, place.seq, "input") is None:
             return
         line = reading.LogLine(task_id, self._port.core.clock.now(), text)
-        self._port.errand(lambda s: logs.add(s, place.execution, place.seq, line))
+        self._port.errand(lambda s: logs.add(s, place.execution, place.seq, line), catalogue=False)

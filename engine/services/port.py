@@ -28,8 +28,9 @@ class Port(Protocol):
         """Ask for work."""
         ...
 
-    def errand(self, work: Callable[[Any], Any]) -> Any:
-        """Run cold work on the write connection and wait for its value."""
+    def errand(self, work: Callable[[Any], Any], *, catalogue: bool = True) -> Any:
+        """Run cold work on the write connection and wait for its value. `catalogue`: it may change
+        what decisions know."""
         ...
 
     def wait(self, reply: "Future[Any]") -> Any:
@@ -88,8 +89,8 @@ class ThreadPort:
             self._inbox.put(wanted)
         return wanted.reply
 
-    def errand(self, work: Callable[[Any], Any]) -> Any:
-        errand = Errand(work)
+    def errand(self, work: Callable[[Any], Any], *, catalogue: bool = True) -> Any:
+        errand = Errand(work, catalogue=catalogue)
         self._inbox.put(errand)
         return self.wait(errand.reply)
 
@@ -125,8 +126,8 @@ class DirectPort:
             wanted.reply.set_result([])
         return wanted.reply
 
-    def errand(self, work: Callable[[Any], Any]) -> Any:
-        errand = Errand(work)
+    def errand(self, work: Callable[[Any], Any], *, catalogue: bool = True) -> Any:
+        errand = Errand(work, catalogue=catalogue)
         self.core.turn([errand])
         return self.wait(errand.reply)
 

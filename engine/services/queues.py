@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from engine.model.record import Json
 from engine.services.port import Port
 from engine.services.tasks import Tasks
-from engine.store import catalogue, messages, reading
+from engine.store import messages, reading
 from engine.store.rowstore import RowStore
 
 INTERNAL = "#"
@@ -51,12 +51,6 @@ class Queues:
     def event_queue_sizes(self) -> dict[str, int]:
         """How many messages wait in each event queue."""
         return self._store.read(messages.queue_sizes)
-
-    def write_down(self) -> None:
-        """Store who was seen since the last time."""
-        seen = self._tasks.sightings.unwritten()
-        if seen:
-            self._port.errand(lambda session: catalogue.note_workers(session, seen))
 
 
 def queue_name(carrier: str, domain: str | None) -> str:

@@ -34,7 +34,7 @@ class Removal:
                     "End it first, or remove it for good with archiveWorkflow=false."
                 )
             self._executions.terminate(workflow_id, why or "removed", by=by)
-        self._port.errand(partial(self._take_out, key, archive))
+        self._port.errand(partial(self._take_out, key, archive), catalogue=False)
 
     def _take_out(self, key: int, archive: bool, session: Any) -> None:
         core = self._port.core

@@ -3,8 +3,6 @@
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from sqlmodel import Session
-
 from engine.model.errors import InvalidInput
 from engine.model.record import Json
 from engine.services.executions import Executions
@@ -32,7 +30,7 @@ class Searches:
         """WorkflowSummaries."""
         _check(wanted)
 
-        def ask(session: Session) -> Document:
+        def ask(session: Any) -> Document:
             found = search.executions(session, wanted, top_level=top_level)
             return _result(found, self._summaries(session, found))
 
@@ -48,7 +46,7 @@ class Searches:
         """WorkflowSummaries of the executions whose tasks are found."""
         _check(wanted)
 
-        def ask(session: Session) -> Document:
+        def ask(session: Any) -> Document:
             found = search.executions_of_tasks(session, wanted)
             return _result(found, self._summaries(session, found))
 
@@ -60,7 +58,7 @@ class Searches:
         found = self._store.read(lambda s: search.executions_of_tasks(s, wanted))
         return _result(found, self._whole(found.places))
 
-    def _summaries(self, session: Session, found: Found) -> list[Document]:
+    def _summaries(self, session: Any, found: Found) -> list[Document]:
         rows = reading.listed(session, found.places, payloads=True)
         return [workflow_summary(row, self._hidden(row)) for row in rows]
 
@@ -89,7 +87,7 @@ class Searches:
     def tasks(self, wanted: Search) -> Document:
         """TaskSummaries."""
 
-        def ask(session: Session) -> Document:
+        def ask(session: Any) -> Document:
             found = search.tasks(session, wanted)
             runs = reading.attempts(session, found.places)
             keys = [key for key, _ in found.places]

@@ -72,6 +72,15 @@ class WorkflowDefinition(Table, table=True):
     body: bytes
 
 
+class DefinitionText(Table, table=True):
+    """A registered definition as its author laid it out."""
+
+    __tablename__ = "definition_text"
+    name: str = Field(primary_key=True)
+    version: int = Field(primary_key=True, sa_type=BIG)
+    text: str
+
+
 class TaskDefinition(Table, table=True):
     """A registered task definition, kept as it was sent."""
 
