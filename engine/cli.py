@@ -21,6 +21,9 @@ _log = logging.getLogger("reprise")
 
 OK, FAILED, BAD_START = 0, 1, 2
 
+KEEP_ALIVE_SECONDS = 75
+"""Longer than clients keep an idle connection, so that none is closed under a request."""
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; its exit code."""
@@ -126,6 +129,8 @@ class Server(uvicorn.Server):
                 access_log=False,
                 lifespan="off",
                 timeout_graceful_shutdown=2,
+                timeout_keep_alive=KEEP_ALIVE_SECONDS,
+                server_header=False,
             )
         )
         self._engine = engine
