@@ -4,6 +4,7 @@ camelCase outside, snake_case inside. Reading is as lenient as Conductor's clien
 more: a null for a number or a flag is its zero, numbers and flags may come as text.
 """
 
+import json
 from enum import StrEnum
 from typing import Annotated, Any, Self
 
@@ -109,7 +110,11 @@ def violations(error: ValidationError, path: str = "") -> list[Violation]:
 
 def encode(value: Json) -> bytes:
     """JSON bytes of a free value; NaN and infinities become null."""
-    return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS)
+    try:
+        return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS)
+    except TypeError:
+        # Whole numbers above 64 bits and values nested very deeply are beyond orjson.
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def decode(data: bytes | None) -> Json:
