@@ -1,8 +1,10 @@
 """The engine's command line: `python -m engine serve`. What goes wrong at the start is one line."""
 
 import argparse
+import importlib
 import logging
 import os
+import signal
 import socket
 import sys
 import threading
@@ -13,9 +15,11 @@ import uvicorn
 
 from engine.api.app import create_app
 from engine.engine import Engine
+from engine.instruments.child import when_parent_ends
 from engine.instruments.collector import collect_rarely
-from engine.model.errors import EngineError
+from engine.model.errors import EngineError, InvalidInput
 from engine.settings import Settings, settings_from
+from engine.workers.functions import Worker
 
 _log = logging.getLogger("reprise")
 
@@ -41,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             reach=given.reach,
             python_scripts=given.python_scripts or None,
         )
-        return serve(settings)
+        return serve(settings, workers_of(given.workers), supervised=given.supervised)
     except EngineError as error:
         complain(error.message)
     except OSError as error:
@@ -62,6 +66,16 @@ def parser() -> argparse.ArgumentParser:
     serving.add_argument("--evaluators", type=int, help="processes that answer scripts")
     serving.add_argument("--reach", help="which addresses HTTP tasks may call")
     serving.add_argument("--python-scripts", action="store_true", help="let INLINE bring Python")
+    serving.add_argument(
+        "--workers",
+        action="append",
+        default=[],
+        metavar="MODULE",
+        help="carry out here what a module's WORKERS name: task name -> function; repeatable",
+    )
+    serving.add_argument(
+        "--supervised", action="store_true", help="end when standard input is closed"
+    )
     return found
 
 
@@ -70,13 +84,30 @@ def complain(text: str) -> None:
     print(f"reprise: {text}", file=sys.stderr)
 
 
-def serve(settings: Settings) -> int:
-    """Run until a signal asks for the end, or the core fails."""
+def workers_of(modules: Sequence[str]) -> list[Worker]:
+    """The workers that modules bring in their table `WORKERS`."""
+    found: list[Worker] = []
+    for name in modules:
+        try:
+            table = importlib.import_module(name).WORKERS
+            found += [Worker(task_name, call) for task_name, call in table.items()]
+        except (ImportError, AttributeError) as error:
+            raise InvalidInput(
+                f"--workers {name}: {error}. Name a module with a table WORKERS."
+            ) from None
+    return found
+
+
+def serve(settings: Settings, workers: Sequence[Worker] = (), *, supervised: bool = False) -> int:
+    """Run until a signal asks for the end, the core fails, or who started this one has gone."""
     listening = listen(settings.host, settings.port)
     with listening:
         settings = with_port(settings, listening)
         engine = Engine(settings)
+        engine.workers.add_all(workers)
         server = Server(engine)
+        if supervised:
+            when_parent_ends(lambda: os.kill(os.getpid(), signal.SIGTERM))
         try:
             engine.start()
             collect_rarely()
