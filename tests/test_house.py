@@ -47,13 +47,14 @@ ALLOWED: dict[str, frozenset[str]] = {
     "studio.views": DRAWN | INNER,
     "studio.drills": DRAWN | INNER | {"studio.client"},
     "studio.components": PURE | INNER | {"studio.client"},
+    "studio.cli": PURE | INNER | {"studio.client", "studio.desk", "engine.store"},
     "studio": STUDIO_FLOORS | PURE | {"studio"},
     "pages": frozenset({"studio"}),
     "sample_workflows": frozenset(),
 }
 """Floor -> what it may import besides itself. A name stands for all that is inside it."""
 
-EMBEDDED = {"studio/one_process.py", "studio/notebook_api.py"}
+EMBEDDED = {"studio/one_process.py", "studio/notebook_api.py", "studio/cli/alone.py"}
 """The only files of the studio that may start an engine in their own process."""
 
 ENGINE_DOORS = frozenset({"engine.engine", "engine.api.app", "engine.settings"})
@@ -73,6 +74,7 @@ OUTSIDE = {
     "httpx": {"engine.workers", "studio.client", "studio", "sample_workflows"},
     "networkx": {"studio.graph", "studio.editor", "studio.views", "studio.drills"},
     "graphviz": {"studio.graph"},
+    "click": {"studio.cli"},
 }
 """Packages that only some floors may know."""
 

@@ -44,6 +44,30 @@ def open_store(url: str, synchronous: Synchronous = "FULL") -> RowStore:
     )
 
 
+def open_beside(url: str) -> RowStore:
+    """The Store of a database that must be there, to read and copy it: an engine may have the file
+    in use, so its lock is not asked for, and nothing is upgraded. PostgreSQL gives its readers no
+    door of their own; there the engine has to be stopped."""
+    scheme, _, rest = url.partition(":///")
+    if scheme != "sqlite" or not rest:
+        return open_store(url)
+    path = Path(rest).absolute()
+    if not path.exists() or _examined(path):
+        raise BadDatabase(f"There is no database at {path}. Give the path of one that exists.")
+    store = SqliteStore(path)
+    try:
+        found = store.read(lambda session: schema.version_of(session.connection()))
+        if found != len(schema.STEPS):
+            raise BadDatabase(
+                f"{path} has schema version {found}, this Reprise knows version "
+                f"{len(schema.STEPS)}. Start its engine once with this program, or use the other."
+            )
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
 def _open_postgres(url: str) -> RowStore:
     """PostgreSQL's driver is an extra, and not loaded where it is not asked for."""
     try:

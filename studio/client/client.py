@@ -275,6 +275,16 @@ class Client:
         """All definitions, all versions."""
         return _listed(self.ask("GET", "metadata", "workflow"))
 
+    def versions(self) -> dict[str, list[Document]]:
+        """Name -> the summaries of its versions, the oldest first; no definition travels."""
+        answer = self.ask("GET", "metadata", "workflow", "names-and-versions")
+        listed = answer if isinstance(answer, dict) else {}
+        return {
+            str(name): sorted(_listed(rows), key=lambda row: int(row.get("version") or 1))
+            for name, rows in listed.items()
+            if rows
+        }
+
     def definition(self, name: str, version: int | None = None) -> Document:
         """One definition, the newest unless told otherwise."""
         found: Document = self.ask("GET", "metadata", "workflow", name, query={"version": version})
@@ -292,11 +302,26 @@ class Client:
         """Registers a definition, over the same version if there is one."""
         self.ask("PUT", "metadata", "workflow", body=[dict(definition)], actor=actor)
 
+    def register_definition(
+        self, definition: Mapping[str, Any], actor: Actor, *, overwrite: bool = False
+    ) -> None:
+        """Registers a version; one that exists is refused, unless it may be written over."""
+        asked = {"overwrite": "true" if overwrite else "false"}
+        self.ask("POST", "metadata", "workflow", query=asked, body=dict(definition), actor=actor)
+
+    def validate_definition(self, definition: Mapping[str, Any]) -> None:
+        """`Invalid` names all that is wrong with a definition; nothing is stored."""
+        self.ask("POST", "metadata", "workflow", "validate", body=dict(definition))
+
     def delete_definition(self, name: str, version: int, actor: Actor) -> None:
         self.ask("DELETE", "metadata", "workflow", name, version, actor=actor)
 
     def task_defs(self) -> list[Document]:
         return _listed(self.ask("GET", "metadata", "taskdefs"))
+
+    def task_def(self, name: str) -> Document:
+        found: Document = self.ask("GET", "metadata", "taskdefs", name)
+        return found
 
     def save_task_def(self, task_def: Mapping[str, Any], actor: Actor) -> None:
         """Registers a task definition, over the one of the same name if there is one."""

@@ -77,8 +77,12 @@ class InProcess(httpx.BaseTransport):
 
 def over_network(server: str, token: str | None = None) -> httpx.Client:
     """An HTTP client for a server's base address; `/api` is added when it is missing."""
+    try:
+        base = httpx.URL(_with_api(server))
+    except httpx.InvalidURL as error:
+        raise errors.Unreachable(f"{server!r} is no address: {error}.") from error
     return httpx.Client(
-        base_url=_with_api(server),
+        base_url=base,
         headers={"X-Authorization": token} if token else {},
         timeout=httpx.Timeout(ANSWER_SECONDS, connect=CONNECT_SECONDS),
         transport=httpx.HTTPTransport(retries=1),
