@@ -47,9 +47,9 @@ class Door:
     def ask(self, method: str, path: str, **how: Any) -> httpx.Response:
         """One request; paths without a leading `/` are below /api."""
         place = path if path.startswith("/") else f"/api/{path}"
-        return self.run(self._asked(method, place, how))
+        return self.run(self.asked(method, place, how))
 
-    async def _asked(self, method: str, place: str, how: dict[str, Any]) -> httpx.Response:
+    async def asked(self, method: str, place: str, how: dict[str, Any]) -> httpx.Response:
         transport = httpx.ASGITransport(app=self.app, raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport, base_url="http://engine") as client:
             return await client.request(method, place, **how)
