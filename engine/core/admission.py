@@ -69,13 +69,14 @@ class Gates:
         self._waiting: dict[str, OrderedDict[int, int]] = {}
         """Executions held back, oldest first, each with the limit of its definition."""
 
-    def fill(self) -> None:
-        """Begin with what the store has."""
+    def fill(self) -> list[Asked]:
+        """Begin with what the store has; whoever may come in."""
         for item in self._store.gated():
             if item.waiting:
                 self._waiting.setdefault(item.key, OrderedDict())[item.execution] = item.limit
             else:
                 self._inside.setdefault(item.key, set()).add(item.execution)
+        return [asked for key in list(self._waiting) for asked in self._let_in(key)]
 
     def stamped(self, event: Start) -> Start:
         """The start with its rate limit key, held back when the key is used up.
@@ -110,10 +111,20 @@ class Gates:
         key = execution.rate_limit_key
         if key is None:
             return []
+        self.forget(execution)
+        return self._let_in(key)
+
+    def forget(self, execution: Execution) -> None:
+        """An execution is neither at work nor waiting."""
+        key = execution.rate_limit_key
+        if key is not None:
+            self._inside.get(key, set()).discard(execution.key)
+            self._waiting.get(key, OrderedDict()).pop(execution.key, None)
+
+    def _let_in(self, key: str) -> list[Asked]:
+        """As many of those who wait as there is room for."""
         inside = self._inside.setdefault(key, set())
-        inside.discard(execution.key)
         waiting = self._waiting.get(key, OrderedDict())
-        waiting.pop(execution.key, None)
         let_in = []
         while waiting and len(inside) < next(iter(waiting.values())):
             number, _ = waiting.popitem(last=False)

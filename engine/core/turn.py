@@ -8,6 +8,7 @@
 Needs no thread: the core thread, mock runs, simulation and tests all call it.
 """
 
+import sys
 import traceback
 import zlib
 from collections import deque
@@ -57,6 +58,12 @@ from engine.tasks.view import View, node_in
 LETTERS_A_TURN = 1000
 """Letters taken in one turn at most; the rest are stored and taken in the next."""
 
+AGAIN_AFTER_MS = 1000
+"""How long the core waits before it offers a failed store the same events again."""
+
+OWN = (Due, Claim)
+"""Events that the core makes by itself and can make again."""
+
 QUIET = (Claim, ExtendLease)
 """Events that leave no ledger line: the attempt's own record says all."""
 
@@ -81,6 +88,7 @@ class Step:
     execution: Execution
     changes: Changes
     before: dict[int, Run | None]
+    created: bool = False
 
 
 @dataclass(slots=True)
@@ -93,6 +101,12 @@ class Turn:
     replies: list[tuple["Future[Any]", Any, BaseException | None]] = field(default_factory=list)
     handed: list[tuple[Wanted, list[Handed]]] = field(default_factory=list)
     letters_taken: int = 0
+    asked: list[Asked] = field(default_factory=list)
+    """What came from outside the turn; letters that it brought about are not among them."""
+    unread: list[Letter] = field(default_factory=list)
+    """Letters that were too many for this turn."""
+    held: list[Letter] = field(default_factory=list)
+    """Letters that could not be taken; they wait for the next start of the engine."""
     touched: dict[int, Execution] = field(default_factory=dict)
 
 
@@ -119,17 +133,31 @@ class Core:
         self.gates = Gates(store)
         self.follow_up: deque[Item] = deque()
         """Items that the turn itself has put up for the next one."""
+        self._again: list[Asked] = []
+        """Events that nobody will repeat, from turns that the store did not take."""
+        self._again_at = 0
+        self._letters: set[int] = set()
+        """Stored letters that are on their way, or held."""
 
     def recover(self) -> None:
         """Begin with what the store has: ready work, letters, due times. Waiting executions are
         not loaded."""
         self.handout.fill()
-        self.gates.fill()
-        for stored in self.store.letters():
-            self.follow_up.append(
-                Asked(stored.letter.event, workflow_id=stored.letter.to, letter=stored.id)
-            )
+        self.follow_up.extend(self.gates.fill())
+        self._fetch_letters(most=sys.maxsize)
         self._ask_evaluators()
+
+    def _fetch_letters(self, most: int) -> None:
+        """Put stored letters on their way, the oldest first; any others that are new are held."""
+        for stored in self.store.letters():
+            if stored.id in self._letters:
+                continue
+            self._letters.add(stored.id)
+            if most > 0:
+                most -= 1
+                self.follow_up.append(
+                    Asked(stored.letter.event, workflow_id=stored.letter.to, letter=stored.id)
+                )
 
     # The turn
 
@@ -140,6 +168,7 @@ class Core:
         waiting: list[Wanted] = []
         for item in items:
             if isinstance(item, Asked):
+                turn.asked.append(item)
                 work.append(item)
             elif isinstance(item, Wanted):
                 waiting.append(item)
@@ -229,12 +258,13 @@ class Core:
             before[seq] = execution.runs.get(seq)
         line = self._ledger_line(turn, execution, event, changes, created)
         execution.apply(changes)
-        turn.group.written.append(Written(execution, changes, created, line))
+        if created or changes.logs or not changes.empty:
+            turn.group.written.append(Written(execution, changes, created, line))
         turn.touched[key] = execution
         if created:
             self.keys.take(execution)
             self.gates.entered(execution)
-        step = Step(asked, execution, changes, before)
+        step = Step(asked, execution, changes, before, created)
         turn.steps.append(step)
         self._count(step, +1)
         self._queue(step)
@@ -276,7 +306,7 @@ class Core:
                 turn.letters_taken += 1
                 work.append(Asked(letter.event, workflow_id=letter.to))
             else:
-                turn.group.letters.append(letter)
+                turn.unread.append(letter)
 
     # What goes wrong
 
@@ -307,8 +337,8 @@ class Core:
             execution = self.live.find(asked.workflow_id)
         if execution is None or execution.created_at == 0:
             return
-        if asked.letter is None and asked.reply is None and not isinstance(asked.event, Due):
-            turn.group.letters.append(Letter(execution.id, asked.event))
+        if asked.letter is None and asked.reply is None and not isinstance(asked.event, OWN):
+            turn.held.append(Letter(execution.id, asked.event))
         self._mark_stuck(turn, execution, asked.event, f"{type(error).__name__}: {error}", trace)
 
     def _mark_stuck(
@@ -331,6 +361,7 @@ class Core:
 
     def _commit(self, turn: Turn) -> None:
         group = turn.group
+        group.letters = [*turn.unread, *turn.held]
         if group.written or group.letters or group.delivered:
             try:
                 self.store.commit(group)
@@ -353,14 +384,18 @@ class Core:
         for wanted, _ in turn.handed:
             _resolve(wanted.reply, [], None)
         self._offer_again(turn)
+        self._again += [asked for asked in turn.asked if asked.reply is None]
+        self._again_at = turn.now + AGAIN_AFTER_MS
 
     def _offer_again(self, turn: Turn) -> None:
-        """Nothing of the turn has happened: neither what it counted nor what it took."""
-        for step in turn.steps:
+        """Nothing of the turn has happened: neither what it counted, nor what it took, nor what it
+        withdrew. The latest first, so that what was there before the turn prevails."""
+        for step in reversed(turn.steps):
             self._count(step, -1)
-            if isinstance(step.asked.event, Claim):
-                run = step.before.get(step.asked.event.seq)
-                if run is not None and run.carrier is not None:
+            if step.created:
+                self.gates.forget(step.execution)
+            for run in step.before.values():
+                if run is not None and run.carrier is not None and run.open:
                     self._offer(step.execution.key, run)
 
     def _take_one_by_one(self, turn: Turn, error: Exception) -> None:
@@ -368,21 +403,32 @@ class Core:
         self.keys.turn_over()
         for key in turn.touched:
             self.live.let_go(key)
-        asked = [
-            step.asked
-            for step in turn.steps
-            if step.asked.reply is not None or step.asked.letter is not None
-        ]
+        asked = turn.asked
         for wanted, _ in turn.handed:
             _resolve(wanted.reply, [], None)
         self._offer_again(turn)
         if len(asked) == 1:
             self.telemetry.say("row.refused", error=str(error))
-            if asked[0].reply is not None:
-                _resolve(asked[0].reply, None, NotTaken(f"It could not be stored: {error}"))
+            self._refuse_row(asked[0], error)
             return
         for item in asked:
             self.turn([item])
+
+    def _refuse_row(self, asked: Asked, error: Exception) -> None:
+        """The culprit is found. Somebody who waits is told; else its execution is stuck."""
+        if asked.reply is not None:
+            _resolve(asked.reply, None, NotTaken(f"It could not be stored: {error}"))
+            return
+        again = Turn(self.clock.now())
+        execution = self._find(again, asked)
+        if execution is None or execution.created_at == 0:
+            return
+        self._mark_stuck(again, execution, asked.event, str(error), "")
+        try:
+            self.store.commit(again.group)
+        except (RowRefused, StoreFailed) as failure:
+            self.telemetry.say("store.failed", error=str(failure))
+        self.live.let_go(execution.key)
 
     def _tell(self, turn: Turn) -> None:
         """Everything stands: answer callers, hand out work, set timers, let go."""
@@ -393,8 +439,9 @@ class Core:
         for step in turn.steps:
             self._after(step)
         self.keys.turn_over()
-        for letter in turn.group.letters:
-            self.follow_up.append(Asked(letter.event, workflow_id=letter.to))
+        self._letters.difference_update(turn.group.delivered)
+        if turn.group.letters:
+            self._fetch_letters(most=len(turn.unread))
         for execution in turn.touched.values():
             if execution.status.terminal:
                 self.follow_up.extend(self.gates.left(execution))
@@ -410,6 +457,8 @@ class Core:
                 self.timers.set(run.wake_at, key, seq)
         if "wake_at" in step.changes.fields:
             self.timers.set(step.execution.wake_at, key, None)
+        if isinstance(step.asked.event, Due):
+            self._wait_on(step.execution, step.asked.event.seq)
         for kept in step.changes.cached:
             self.knowledge.remember(*kept)
         if step.changes.messages:
@@ -420,6 +469,12 @@ class Core:
             self.telemetry.say(
                 "task.moved", execution=step.execution, run=run, was=step.before.get(run.seq)
             )
+
+    def _wait_on(self, execution: Execution, seq: int | None) -> None:
+        """A timer that rang too early (the clock was set back) is set once more."""
+        holder = execution if seq is None else execution.runs.get(seq)
+        if holder is not None and holder.wake_at > self.clock.now():
+            self.timers.set(holder.wake_at, execution.key, seq)
 
     def _withdraw(self, key: int, was: Run | None, now: Run | None) -> None:
         """Take an attempt out of its queue when it is no longer to be handed out as it was."""
@@ -485,12 +540,20 @@ class Core:
         run = None if execution is None else execution.runs.get(seq)
         if execution is None or run is None or run.status is not TaskStatus.SCHEDULED:
             return None
-        node = node_in(execution, run)
+        asked = Asked(Claim(seq=seq, worker=worker), key=key)
+        if run.due_at > turn.now:
+            self._offer(key, run)
+            return None
+        try:
+            node = node_in(execution, run)
+        except LookupError as error:
+            self._poisoned(turn, asked, error)
+            return None
         if not self.handout.admits(run, node.task_def, turn.now):
             self.handout.hold(ready, run, node.task_def, turn.now)
             self.telemetry.say("task.limited", execution=execution, run=run)
             return None
-        step = self._take(turn, Asked(Claim(seq=seq, worker=worker), key=key), deque())
+        step = self._take(turn, asked, deque())
         if step is None or not step.changes.reply:
             return None
         self.handout.handed_out(run, node.task_def, turn.now)
@@ -551,15 +614,18 @@ class Core:
         ]
         items.extend(self.handout.overdue(now))
         items.extend(self.handout.answerable(now))
-        while self.follow_up:
+        if self._again and now >= self._again_at:
+            items += self._again
+            self._again = []
+        while self.follow_up and len(items) < LETTERS_A_TURN:
             items.append(self.follow_up.popleft())
         return items
 
     def next_at(self) -> int:
         """The next instant at which something is due."""
         waits = self.handout.next_at()
-        timer = self.timers.next_at()
-        return min(waits, timer) if waits else timer
+        instants = [waits, self.timers.next_at(), self._again_at if self._again else 0]
+        return min(instant for instant in instants if instant)
 
 
 def _resolve(reply: "Future[Any]", value: Any, error: BaseException | None) -> None:

@@ -185,7 +185,7 @@ def due(d: Draft, event: Due) -> None:
         return
     if d.status is ExecutionStatus.RUNNING:
         pass_deadlines(d, run, node)
-    if run.open:
+    if run.open and run.wake_at <= d.facts.now:
         d.edit(d.run(run.seq) or run)
 
 
