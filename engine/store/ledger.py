@@ -2,10 +2,11 @@
 
 import hashlib
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 
-import orjson
 from sqlmodel import Session, col, select
 
+from engine.model.record import Json, decode, encode
 from engine.store.contract import LedgerLine
 from engine.store.payloads import stored_value
 from engine.store.tables import Ledger
@@ -13,7 +14,7 @@ from engine.store.tables import Ledger
 
 def chained(before: str, execution: int, line: LedgerLine) -> str:
     """The hash that binds a line to its place in the story."""
-    head = orjson.dumps([before, execution, line.line, line.at, line.cause, line.by, line.why])
+    head = encode([before, execution, line.line, line.at, line.cause, line.by, line.why])
     return hashlib.blake2b(head + b"\n" + line.body, digest_size=16).hexdigest()
 
 
@@ -26,6 +27,34 @@ def story(session: Session, key: int, after: int = 0, limit: int = 1000) -> list
         .limit(limit)
     )
     return [_line(session, row) for row in session.exec(asked)]
+
+
+@dataclass(slots=True)
+class Past:
+    """Where an execution stood after a line."""
+
+    line: int = 0
+    at: int = 0
+    status: str = "RUNNING"
+    reason: str | None = None
+    runs: dict[int, dict[str, Json]] = field(default_factory=dict)
+    """Seq -> `ref`, `status` and `attempt`."""
+
+
+def state_at(session: Session, key: int, line: int) -> Past:
+    """The state after a line: the lines up to it, folded."""
+    past = Past()
+    for item in story(session, key, limit=line):
+        if item.line > line:
+            break
+        body = decode(item.body)
+        past.line, past.at = item.line, item.at
+        past.status = body.get("status", past.status)
+        past.reason = body.get("reason", past.reason)
+        for seq in body.get("removed", ()):
+            past.runs.pop(seq, None)
+        past.runs.update({int(seq): run for seq, run in body.get("runs", {}).items()})
+    return past
 
 
 def _line(session: Session, row: Ledger) -> LedgerLine:

@@ -5,7 +5,7 @@ not repeated in the letter: it is a snapshot, and the letter names its hash.
 """
 
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import MISSING, Field, fields
 from enum import StrEnum
 from typing import Any, get_args, get_type_hints
 
@@ -20,7 +20,11 @@ Keep = Callable[[str, WorkflowDef], None]
 Find = Callable[[str], WorkflowDef]
 """The definition stored under a hash."""
 
-_CLASSES: dict[str, type[Event]] = {kind.__name__: kind for kind in Event.__subclasses__()}
+_CLASSES: dict[str, type[Event]] = {
+    name: kind
+    for name, kind in vars(events).items()
+    if isinstance(kind, type) and issubclass(kind, Event)
+}
 _KINDS = {name: get_type_hints(kind, vars(events)) for name, kind in _CLASSES.items()}
 
 
@@ -29,7 +33,7 @@ def written(event: Event, keep: Keep) -> tuple[str, bytes]:
     document: dict[str, Any] = {}
     for item in fields(event):
         value = getattr(event, item.name)
-        if value is None or value == item.default:
+        if value is None or value == _default(item):
             continue
         if isinstance(value, bytes):
             value = value.decode()
@@ -37,6 +41,10 @@ def written(event: Event, keep: Keep) -> tuple[str, bytes]:
             value = _kept(event, value, keep)
         document[item.name] = value
     return type(event).__name__, encode(document)
+
+
+def _default(item: Field[Any]) -> Any:
+    return item.default if item.default_factory is MISSING else item.default_factory()
 
 
 def _kept(event: Event, definition: WorkflowDef, keep: Keep) -> str:

@@ -4,17 +4,22 @@ The lock lives with the write connection. When that is lost, so is the lock: the
 asks for both again and stores nothing unless it gets them.
 """
 
+from collections.abc import Iterable
+from functools import cache
 from typing import Any, ClassVar
 
 import psycopg
 from psycopg import errors
+from psycopg.types.numeric import Int8BinaryDumper
 from sqlalchemy import Engine, create_engine, event
 from sqlalchemy.dialects.postgresql import psycopg as dialect
 from sqlalchemy.pool import NullPool, QueuePool, StaticPool
 
 from engine.model.errors import BadDatabase
 from engine.store import schema
+from engine.store.arrays import for_many
 from engine.store.contract import RowRefused, StoreFailed
+from engine.store.rows import Params
 from engine.store.rowstore import Readers, RowStore
 from engine.store.statements import Statements
 
@@ -33,8 +38,9 @@ _REFUSALS = (
     UnicodeError,
 )
 
-_FORMAT: Any = dialect.dialect
-STATEMENTS = Statements(_FORMAT(paramstyle="format"))
+_MAKE_DIALECT: Any = dialect.dialect
+_DIALECT: Any = _MAKE_DIALECT(paramstyle="format")
+STATEMENTS = Statements(_DIALECT)
 
 
 def open_postgres(url: str, readers: int = 8) -> "PostgresStore":
@@ -71,7 +77,10 @@ def _owning(url: str) -> Any:
 
 
 def _connect(url: str) -> Any:
-    return psycopg.connect(url, autocommit=True, prepare_threshold=1)
+    connection = psycopg.connect(url, autocommit=True, prepare_threshold=1)
+    # Without it the type of a number follows its size, and each mixture is a statement of its own.
+    connection.adapters.register_dumper(int, Int8BinaryDumper)
+    return connection
 
 
 def _place(connection: Any) -> str:
@@ -94,6 +103,14 @@ class PostgresStore(RowStore):
             STATEMENTS,
             (_writing(writer), reading),
         )
+
+    def _many(self, sql: str, rows: Iterable[Params]) -> None:
+        rows = list(rows)
+        together = _together(sql) if len(rows) > 1 else None
+        if together is None:
+            super()._many(sql, rows)
+        else:
+            self._cursor.execute(together, [list(column) for column in zip(*rows, strict=True)])
 
     def explained(self, error: BaseException) -> BaseException:
         if isinstance(error, errors.InFailedSqlTransaction | errors.UndefinedTable):
@@ -120,6 +137,13 @@ class PostgresStore(RowStore):
         except psycopg.Error:
             # Lost: the server rolls back by itself, the next group asks for a new connection.
             self._writer.close()
+
+
+@cache
+def _together(sql: str) -> str | None:
+    """The form of a statement that takes many rows as arrays."""
+    columns = STATEMENTS.parameters.get(sql)
+    return None if columns is None else for_many(sql, columns, _DIALECT)
 
 
 def _engine(creator: Any, pool: Any, **options: Any) -> Engine:

@@ -219,6 +219,9 @@ class RowStore:
             self._payloads.forget()
             self._chains.clear()
 
+    def tidy(self) -> None:
+        """Upkeep for a quiet moment on the core thread, where the database needs any."""
+
     # Reading
 
     def read(self, work: Callable[[Session], Value]) -> Value:

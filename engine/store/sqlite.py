@@ -19,7 +19,9 @@ from engine.store.statements import Statements
 Synchronous = Literal["OFF", "NORMAL", "FULL"]
 
 _CHECKPOINT_PAGES = 4000
+"""Under steady load the log is moved into the file each time it has grown by so many pages."""
 _CHECKPOINT_BYTES = 4 * 1024 * 1024
+"""In a quiet moment a log above this size is moved and cut."""
 _REFUSALS = (
     sqlite3.IntegrityError,
     sqlite3.DataError,

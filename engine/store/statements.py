@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import (
+    Column,
     Dialect,
     Table,
     bindparam,
@@ -60,6 +61,8 @@ class Statements:
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
         self._updates: dict[tuple[str, ...], str] = {}
+        self.parameters: dict[str, Sequence[Column[Any]]] = {}
+        """The columns that the parameters of a writing statement go to."""
         self._compile_writes()
         self._compile_reads()
 
@@ -221,7 +224,8 @@ class Statements:
                 .where(EXECUTION.c.key == bindparam("p_key"))
                 .ordered_values(*((name, bindparam(f"p_{name}")) for name in columns))
             )
-            known = self._updates[columns] = self._text(statement, (*columns, "key"))
+            known = self._written(statement, EXECUTION, (*columns, "key"))
+            self._updates[columns] = known
         return known
 
     def _new(self, table: Table) -> Any:
@@ -232,7 +236,7 @@ class Statements:
         statement = self._new(table).values({name: bindparam(f"p_{name}") for name in columns})
         if once:
             statement = statement.on_conflict_do_nothing()
-        return self._text(statement, columns)
+        return self._written(statement, table, columns)
 
     def _upsert_run(self) -> str:
         """A new attempt, or all that may change of a stored one; a payload that is not given
@@ -247,7 +251,7 @@ class Statements:
         statement = statement.on_conflict_do_update(
             index_elements=[TASK.c.execution, TASK.c.seq], set_=changes
         )
-        return self._text(statement, RUN_COLUMNS)
+        return self._written(statement, TASK, RUN_COLUMNS)
 
     def _count(self) -> str:
         statement = self._new(COUNTER).values(
@@ -257,7 +261,12 @@ class Statements:
             index_elements=[COUNTER.c.name, COUNTER.c.status],
             set_={"n": COUNTER.c.n + statement.excluded.n},
         )
-        return self._text(statement, ("name", "status", "n"))
+        return self._written(statement, COUNTER, ("name", "status", "n"))
+
+    def _written(self, statement: ClauseElement, table: Table, columns: Sequence[str]) -> str:
+        sql = self._text(statement, columns)
+        self.parameters[sql] = [table.c[name] for name in columns]
+        return sql
 
     def _text(self, statement: ClauseElement, order: Sequence[str | None]) -> str:
         """The text, after making sure that its parameters come in the order we bind them."""

@@ -2,6 +2,7 @@
 
 from engine.model.execution import Changes
 from engine.model.ids import task_id
+from engine.model.record import encode
 from engine.model.status import ExecutionStatus, TaskStatus
 from engine.store import ledger, reading
 from engine.store.contract import Group, Written
@@ -164,3 +165,26 @@ def test_the_story_of_an_execution_is_told_in_order(database: RowStore) -> None:
     assert told == lines
     assert len({line.chain for line in told}) == 3
     assert database.read(lambda s: ledger.story(s, execution.key, after=1, limit=1)) == lines[1:2]
+
+
+def test_the_state_after_any_line_is_told_by_the_lines_before_it(database: RowStore) -> None:
+    execution = an_execution(database)
+    first = {"ref": "charge", "status": "SCHEDULED", "attempt": 0}
+    failed = {**first, "status": "FAILED"}
+    second = {**first, "attempt": 1}
+    bodies: list[dict[str, object]] = [
+        {"runs": {"1": first}},
+        {"runs": {"1": failed, "2": second}},
+        {"removed": [2], "status": "FAILED", "reason": "declined"},
+    ]
+    lines = [a_line(n, body=encode(body)) for n, body in enumerate(bodies, 1)]
+    database.commit(Group([created(execution, line=lines[0])]))
+    database.commit(Group([Written(execution, Changes(), ledger=line) for line in lines[1:]]))
+
+    def at(line: int) -> ledger.Past:
+        return database.read(lambda session: ledger.state_at(session, execution.key, line))
+
+    assert at(0) == ledger.Past()
+    assert at(1) == ledger.Past(1, 1_001, "RUNNING", None, {1: first})
+    assert at(2) == ledger.Past(2, 1_002, "RUNNING", None, {1: failed, 2: second})
+    assert at(3) == ledger.Past(3, 1_003, "FAILED", "declined", {1: failed})
