@@ -46,6 +46,9 @@ class Door:
 
     def ask(self, method: str, path: str, **how: Any) -> httpx.Response:
         """One request; paths without a leading `/` are below /api."""
+        if not how.get("params"):
+            # An empty map would make httpx drop the query of the path.
+            how.pop("params", None)
         place = path if path.startswith("/") else f"/api/{path}"
         return self.run(self.asked(method, place, how))
 

@@ -44,7 +44,9 @@ def test_a_batch_poll_answers_as_soon_as_there_is_one_task(door: Door) -> None:
     async def story() -> tuple[list[Any], float]:
         began = time.monotonic()
         path = "/api/tasks/poll/batch/soon_task"
-        asked = asyncio.create_task(door.asked("GET", path, {"params": {"count": 9, "timeout": 5000}}))
+        asked = asyncio.create_task(
+            door.asked("GET", path, {"params": {"count": 9, "timeout": 5000}})
+        )
         while not door.engine.core.handout.next_at():
             await asyncio.sleep(0)
         await door.asked("POST", "/api/workflow", {"json": {"name": "soon"}})
@@ -82,7 +84,9 @@ def test_who_polled_is_known_at_once_also_after_empty_polls(door: Door) -> None:
 class Leaving:
     """A client that closes its connection when it is told to."""
 
-    def __init__(self, door: Door, method: str, path: str, query: str = "", body: bytes = b"") -> None:
+    def __init__(
+        self, door: Door, method: str, path: str, query: str = "", body: bytes = b""
+    ) -> None:
         self._door = door
         self._scope = {
             "type": "http",
@@ -158,5 +162,3 @@ def test_the_next_task_of_a_report_is_not_lost_with_its_client(door: Door) -> No
     assert door.run(story()).sent == []
     assert door.poll("both_task", timeout=5000)["referenceTaskName"] == "two"
     assert door.statuses(workflow_id) == ["one COMPLETED", "two IN_PROGRESS"]
-
-

@@ -178,7 +178,9 @@ def test_an_unknown_path_is_not_found(door: Door) -> None:
     assert door.refused(404, "GET", "nope") == "No static resource api/nope."
     assert door.refused(404, "GET", "/elsewhere") == "No static resource elsewhere."
     assert door.refused(404, "POST", "token", json={}) == "No static resource api/token."
-    assert door.refused(404, "GET", "workflow/search/") == "No static resource api/workflow/search/."
+    assert (
+        door.refused(404, "GET", "workflow/search/") == "No static resource api/workflow/search/."
+    )
 
 
 @pytest.mark.parametrize(
