@@ -197,11 +197,13 @@ class WorkerPool:
         """The core has moved a task. One that has ended, or gone to another, needs no work."""
         if what != "task.moved":
             return
-        run = facts["run"]
-        held = self._in_hand.get((facts["execution"].key, run.seq))
+        execution, seq = facts["execution"], facts["run"].seq
+        held = self._in_hand.get((execution.key, seq))
         if held is None or held[0].finished:
             return
-        if run.status is not TaskStatus.IN_PROGRESS or run.worker != self.worker_id:
+        # As it is now: what is told may be a step before the claim, of the same commit.
+        run = execution.runs.get(seq)
+        if run is None or run.status is not TaskStatus.IN_PROGRESS or run.worker != self.worker_id:
             job, lane = held
             lane.cancel(job)
 

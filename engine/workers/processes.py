@@ -21,7 +21,8 @@ from engine.workers.functions import Assignment, Outcome, TaskContext, binding, 
 
 LENGTH_BYTES = 4
 START_SECONDS = 30.0
-FOR_EVER = 10.0**9
+FOR_EVER = 10.0**6
+"""A function may take as long as it likes; its task's timeouts end it."""
 
 
 class Processes:
@@ -52,9 +53,12 @@ class Processes:
     def close(self) -> None:
         """End all of them."""
         with self._lock:
-            children = [*self._idle, *self._busy.values()]
-            self._idle.clear()
-        for child in children:
+            idle, self._idle = self._idle, []
+            busy = list(self._busy.values())
+        for child in idle:
+            child.close()
+        for child in busy:
+            # Its pipes belong to the thread that speaks to it.
             child.kill()
 
     def _taken(self, task_id: str) -> Child:
@@ -74,11 +78,14 @@ class Processes:
             end = time.monotonic() + FOR_EVER
             size = int.from_bytes(child.receive(LENGTH_BYTES, end), "big")
             answer: Outcome = pickle.loads(child.receive(size, end))
-        except BaseException:
+        except ChildGone:
             child.wait(1.0)
             how = child.ended_by()
             self._put_back(context.task_id, child, keep=False)
             raise ChildGone(f"it was ended by {how} before it had finished") from None
+        except BaseException:
+            self._put_back(context.task_id, child, keep=False)
+            raise
         self._put_back(context.task_id, child, keep=True)
         return answer
 
