@@ -191,9 +191,14 @@ def statuses(execution: Execution) -> dict[str, str]:
 class Bench:
     """Core, store in memory and a clock turned by hand: rule tests read as sentences on it."""
 
-    def __init__(self, *definitions: WorkflowDef, task_defs: Sequence[TaskDef] = ()) -> None:
+    def __init__(
+        self,
+        *definitions: WorkflowDef,
+        task_defs: Sequence[TaskDef] = (),
+        store: MemoryStore | None = None,
+    ) -> None:
         self.clock = HandClock(NOW)
-        self.store = MemoryStore()
+        self.store = store or MemoryStore()
         self.task_defs = {item.name or "": item for item in task_defs}
         self.definitions: dict[tuple[str, int], WorkflowDef] = {}
         self.said: list[tuple[str, dict[str, Any]]] = []

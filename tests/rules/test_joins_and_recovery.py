@@ -56,7 +56,8 @@ def test_a_rerun_takes_out_what_a_dynamic_fork_inside_a_switch_has_made() -> Non
     fork = a_dynamic_fork("fork")
     switch = a_switch("switch", {"a": fork}, input_parameters={"case": "a"})
     execution = an_execution(a_task("first"), switch, input=BRANCHES)
-    after(execution, result(execution, "first"), result(execution, "x"))
+    after(execution, result(execution, "first"))
+    after(execution, result(execution, "x"))
     after(execution, result(execution, "y", FOR_GOOD))
     after(execution, Rerun(task_id=latest(execution, "first").task_id))
     assert statuses(execution) == {"first": "SCHEDULED"}
