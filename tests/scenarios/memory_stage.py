@@ -27,10 +27,14 @@ from engine.services.executions import Executions
 from engine.services.port import DirectPort
 from engine.services.schemas import schema_complaint
 from engine.services.tasks import Tasks
+from engine.services.trigger_shelf import MemoryShelf, StoredShelf
+from engine.services.triggers import Triggers
 from engine.store.contract import Store
 from engine.store.memory import MemoryStore
+from engine.store.messages import delivered, outbox
 from engine.store.rowstore import RowStore
 from engine.store.tables import ExecutionRow
+from engine.tasks.at_once import MESSAGE
 from engine.testing.mock_run import play
 from engine.workers.evaluators import EvaluatorPool
 from tests.scenarios.language import Json, Refused
@@ -59,6 +63,13 @@ class MemoryStage:
         self.port = DirectPort(self.core)
         self.executions = Executions(self.port, self.store)
         self.tasks = Tasks(self.port, self.store, lambda name: None)
+        rows = self.store if isinstance(self.store, RowStore) else None
+        self.shelf = MemoryShelf() if rows is None else StoredShelf(self.port, rows)
+        self.triggers = Triggers(
+            self.port, self.shelf, self.executions, self.tasks, evaluators.evaluate
+        )
+        self.heard = 0
+        """Event messages that were handed over."""
 
     def _hear(self, what: str, facts: dict[str, Any]) -> None:
         if what == "event.poisoned":
@@ -81,6 +92,26 @@ class MemoryStage:
         refusing(lambda: require(task_def_errors(read)))
         self.task_defs[read.name or ""] = read
         self.core.knowledge.changed()
+
+    def register_handler(self, handler: dict[str, Json]) -> None:
+        refusing(lambda: self.triggers.add(handler))
+
+    def deliver(self, event: str, payload: Json) -> None:
+        self.heard += 1
+        number = self.heard
+        refusing(lambda: self.triggers.deliver(event, payload, f"m{number:06}"))
+
+    def event_executions(self) -> list[list[str]]:
+        records = sorted(
+            self.triggers.executions(),
+            key=lambda record: (
+                record["created"],
+                record["messageId"],
+                record["name"],
+                record["id"],
+            ),
+        )
+        return [[record["name"], record["status"]] for record in records]
 
     def start(self, request: dict[str, Json]) -> str:
         read = StartWorkflowRequest.read(request)
@@ -152,7 +183,28 @@ class MemoryStage:
         self.settle()
 
     def settle(self) -> None:
-        """Turns and script answers until nothing is left to do at this moment."""
+        """Turns, script answers and event messages until nothing is left to do at this moment."""
+        self._answer_scripts()
+        while messages := self._messages():
+            for topic, body in messages:
+                if topic == MESSAGE:
+                    self.triggers.deliver(body["event"], body["payload"], body["id"])
+            self._answer_scripts()
+        if self.poisons:
+            raise AssertionError(self.poisons[0])
+
+    def _messages(self) -> list[tuple[str, Any]]:
+        """What the outside has not been told yet."""
+        if isinstance(self.store, RowStore):
+            parcels = self.store.read(outbox)
+            numbers = [parcel.number for parcel in parcels]
+            self.port.errand(lambda session: delivered(session, numbers), catalogue=False)
+            return [(parcel.topic, parcel.body) for parcel in parcels]
+        assert isinstance(self.store, MemoryStore)
+        messages, self.store.messages = self.store.messages, []
+        return messages
+
+    def _answer_scripts(self) -> None:
         self.port.settle()
         while self.questions:
             question = self.questions.popleft()
@@ -168,8 +220,6 @@ class MemoryStage:
             )
             self.core.turn([Asked(event, key=question.execution)])
             self.port.settle()
-        if self.poisons:
-            raise AssertionError(self.poisons[0])
 
 
 def refusing(work: Callable[[], Any]) -> Any:
