@@ -488,8 +488,8 @@ class Core:
         """Keep the number of attempts in progress: what a step has moved, or has not after all."""
         for seq, was in step.before.items():
             run = step.changes.runs.get(seq)
-            before = was is not None and was.status is TaskStatus.IN_PROGRESS
-            after = run is not None and run.status is TaskStatus.IN_PROGRESS
+            before = was is not None and _in_hand(was)
+            after = run is not None and _in_hand(run)
             either = run or was
             if before != after and either is not None:
                 self.handout.count(either.name, by if after else -by)
@@ -626,6 +626,11 @@ class Core:
         waits = self.handout.next_at()
         instants = [waits, self.timers.next_at(), self._again_at if self._again else 0]
         return min(instant for instant in instants if instant)
+
+
+def _in_hand(run: Run) -> bool:
+    """Somebody is at work on it: it counts for its concurrency limit."""
+    return run.status is TaskStatus.IN_PROGRESS and run.carrier is not None
 
 
 def _resolve(reply: "Future[Any]", value: Any, error: BaseException | None) -> None:
