@@ -8,8 +8,9 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import FrameType
+from typing import Any
 
 import uvicorn
 
@@ -19,7 +20,6 @@ from engine.instruments.child import when_parent_ends
 from engine.instruments.collector import collect_rarely
 from engine.model.errors import EngineError, InvalidInput
 from engine.settings import Settings, settings_from
-from engine.workers.functions import Worker
 
 _log = logging.getLogger("reprise")
 
@@ -84,13 +84,12 @@ def complain(text: str) -> None:
     print(f"reprise: {text}", file=sys.stderr)
 
 
-def workers_of(modules: Sequence[str]) -> list[Worker]:
-    """The workers that modules bring in their table `WORKERS`."""
-    found: list[Worker] = []
+def workers_of(modules: Sequence[str]) -> dict[str, Callable[..., Any]]:
+    """The functions that modules bring in their table `WORKERS`, by task name."""
+    found: dict[str, Callable[..., Any]] = {}
     for name in modules:
         try:
-            table = importlib.import_module(name).WORKERS
-            found += [Worker(task_name, call) for task_name, call in table.items()]
+            found.update(importlib.import_module(name).WORKERS)
         except (ImportError, AttributeError) as error:
             raise InvalidInput(
                 f"--workers {name}: {error}. Name a module with a table WORKERS."
@@ -98,13 +97,18 @@ def workers_of(modules: Sequence[str]) -> list[Worker]:
     return found
 
 
-def serve(settings: Settings, workers: Sequence[Worker] = (), *, supervised: bool = False) -> int:
+def serve(
+    settings: Settings,
+    workers: Mapping[str, Callable[..., Any]] | None = None,
+    *,
+    supervised: bool = False,
+) -> int:
     """Run until a signal asks for the end, the core fails, or who started this one has gone."""
     listening = listen(settings.host, settings.port)
     with listening:
         settings = with_port(settings, listening)
         engine = Engine(settings)
-        engine.workers.add_all(workers)
+        engine.employ(workers or {})
         server = Server(engine)
         if supervised:
             when_parent_ends(lambda: os.kill(os.getpid(), signal.SIGTERM))

@@ -2,8 +2,9 @@
 them in order. No behaviour of its own."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import TracebackType
+from typing import Any
 
 from engine.core.inbox import Asked, Inbox
 from engine.core.knowledge import Knowledge
@@ -35,6 +36,7 @@ from engine.workers.delivery import (
 from engine.workers.egress import Egress
 from engine.workers.evaluation import Evaluation
 from engine.workers.evaluators import EvaluatorPool
+from engine.workers.functions import Worker
 from engine.workers.housekeeping import Chores, Housekeeping
 from engine.workers.http_call import Caller
 from engine.workers.http_task import TASK as HTTP
@@ -137,6 +139,10 @@ class Engine:
 
     def _publish(self, event: str, payload: dict[str, Json], message_id: str) -> None:
         """Nobody listens to event queues yet: a message to one has arrived."""
+
+    def employ(self, table: Mapping[str, Callable[..., Any]]) -> None:
+        """Carry out here what a table names: task name -> function."""
+        self.workers.add_all(Worker(name, call) for name, call in table.items())
 
     @property
     def running(self) -> bool:

@@ -2,9 +2,10 @@
 
 import streamlit as st
 
+from studio import session
 from studio.components import definition_catalogue, definition_view, frame, problem
 
-visit = frame.page()
+visit = frame.page(session.enter())
 with problem.told():
     name = st.query_params.get("wf", "")
     if name:

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from studio import session
 from studio.components import (
     execution_tabs,
     failure_card,
@@ -11,7 +12,7 @@ from studio.components import (
 )
 from studio.views import execution
 
-visit = frame.page()
+visit = frame.page(session.enter())
 id_ = st.query_params.get("id", "")
 if not id_:
     problem.nothing_named("execution", "Executions", "../pages/executions.py")

@@ -1,8 +1,9 @@
 """Find executions: filters in the address, counts by status, a table, one action over many."""
 
+from studio import session
 from studio.components import bulk_bar, execution_list, filters, frame, problem
 
-visit = frame.page()
+visit = frame.page(session.enter())
 execution_list.head(visit)
 with problem.told():
     bulk_bar.result(visit)

@@ -1,7 +1,8 @@
 """What the words and shapes mean, and which action is right when."""
 
+from studio import session
 from studio.components import frame, help_view
 
-visit = frame.page()
+visit = frame.page(session.enter())
 frame.title("Help")
 help_view.show()

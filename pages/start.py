@@ -1,7 +1,8 @@
 """Start a run: which definition, with what input, and what it lacks before it begins."""
 
+from studio import session
 from studio.components import frame, problem, start_form
 
-visit = frame.page()
+visit = frame.page(session.enter())
 with problem.told():
     start_form.show(visit)

@@ -19,7 +19,6 @@ from typing import Any, Final
 
 import streamlit as st
 import uvicorn
-from starlette.routing import BaseRoute
 
 from engine.instruments.child import when_parent_ends
 
@@ -29,7 +28,6 @@ _log: Final = logging.getLogger("reprise.studio")
 
 
 def studio_app(
-    routes: list[BaseRoute] | None = None,
     start: Callable[[], None] = lambda: None,
     stop: Callable[[], None] = lambda: None,
 ) -> st.App:
@@ -47,7 +45,7 @@ def studio_app(
         finally:
             stop()
 
-    return st.App(SCRIPT, lifespan=lifespan, routes=routes, on_script_error=_told)
+    return st.App(SCRIPT, lifespan=lifespan, on_script_error=_told)
 
 
 def _told(error: Exception) -> bool:

@@ -7,17 +7,18 @@ The address of the server comes from the environment (`REPRISE_SERVER`), which t
 import getpass
 import os
 import threading
-import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, tzinfo
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import streamlit as st
 
-from studio.client.client import Actor, Client
+from studio.client.client import Client
 from studio.client.transport import over_network
+from studio.components.visit import Visit, now_ms
+
+__all__ = ["PERSON", "SERVER", "TOKEN", "Visit", "client", "enter", "now_ms", "use"]
 
 SERVER: Final = "REPRISE_SERVER"
 TOKEN: Final = "REPRISE_TOKEN"
@@ -27,20 +28,6 @@ DEFAULT_SERVER: Final = "http://127.0.0.1:8080"
 _lock: Final = threading.Lock()
 _made: dict[str, Client] = {}
 _instead: list[Callable[[], Client]] = []
-
-
-@dataclass(frozen=True, slots=True)
-class Visit:
-    """One run of a page: whom it asks, for whom, and what time it is there."""
-
-    client: Client
-    person: str
-    zone: tzinfo
-    now_ms: int
-    dark: bool
-
-    def actor(self, reason: str = "") -> Actor:
-        return Actor(self.person, reason)
 
 
 def enter() -> Visit:
@@ -53,10 +40,6 @@ def enter() -> Visit:
         now_ms=now_ms(),
         dark=theme is not None and theme.type == "dark",
     )
-
-
-def now_ms() -> int:
-    return time.time_ns() // 1_000_000
 
 
 def client() -> Client:

@@ -48,7 +48,7 @@ ALLOWED: dict[str, frozenset[str]] = {
     "studio.drills": DRAWN | INNER | {"studio.client"},
     "studio.components": PURE | INNER | {"studio.client"},
     "studio.cli": PURE | INNER | {"studio.client", "studio.desk", "engine.store"},
-    "studio": STUDIO_FLOORS | PURE | {"studio"},
+    "studio": STUDIO_FLOORS | PURE | {"studio", "engine.instruments", "sample_workflows"},
     "pages": frozenset({"studio"}),
     "sample_workflows": frozenset(),
 }

@@ -11,7 +11,7 @@ import streamlit as st
 
 from studio.client.errors import ServerError
 from studio.components import live, markup, problem, row_picker
-from studio.session import Visit
+from studio.components.visit import Visit
 from studio.views import recovery, theme, wording
 
 VERBS: Final = (

@@ -6,7 +6,7 @@ import streamlit as st
 
 from studio.client.client import Document
 from studio.components import frame, markup
-from studio.session import Visit
+from studio.components.visit import Visit
 from studio.views import definitions, executions, wording
 from studio.views.definitions import CatalogueRow
 

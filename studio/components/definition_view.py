@@ -7,8 +7,9 @@ import streamlit as st
 from studio.client.client import Document
 from studio.client.errors import Missing
 from studio.components import graph_canvas, json_view, markup, problem
+from studio.components.execution_tabs import canvas_height
+from studio.components.visit import Visit
 from studio.graph import dot, layout
-from studio.session import Visit
 from studio.views import definitions, executions, theme, wording
 from studio.views.execution import task_of
 
@@ -80,7 +81,10 @@ def _diagram(visit: Visit, definition: Document) -> None:
     left, right = st.columns([1.65, 1])
     with left:
         event = graph_canvas.show(
-            drawn, key="definition_graph", height=560, label=f"Graph of {definition['name']}"
+            drawn,
+            key="definition_graph",
+            height=canvas_height(drawn),
+            label=f"Graph of {definition['name']}",
         )
     with right:
         node = drawn.by_id.get(event.selected) if event.selected else None

@@ -8,7 +8,7 @@ import streamlit as st
 from studio.client.client import Found
 from studio.components import filters as filters_room
 from studio.components import frame, markup, row_picker
-from studio.session import Visit
+from studio.components.visit import Visit
 from studio.views import executions, wording
 from studio.views.executions import ExecutionRow, Filters
 

@@ -5,7 +5,6 @@ from typing import Final
 
 import streamlit as st
 
-from studio import session
 from studio.components import (
     graph_canvas,
     json_view,
@@ -16,12 +15,13 @@ from studio.components import (
     status,
     task_panel,
 )
+from studio.components.visit import Visit
 from studio.graph import layout, overlay, timeline
 from studio.graph.outline import forked_children, number
-from studio.session import Visit
 from studio.views import recovery, theme, wording
 from studio.views.execution import (
     ExecutionView,
+    StoryLine,
     entries_of,
     latest_attempts,
     root_failure,
@@ -30,13 +30,15 @@ from studio.views.execution import (
 )
 
 CANVAS: Final = "graph"
+_LOWEST: Final = 320
+_HIGHEST: Final = 560
 _TABS: Final = ("Diagram", "Timeline", "Tasks", "Input and output", "Variables", "Story", "JSON")
 
 
 def head(visit: Visit, view: ExecutionView) -> None:
     """Name, status, who, when, and the actions that are possible."""
     primary = _primary(view)
-    left, right = st.columns([1.5, 1], vertical_alignment="top")
+    left, right = st.columns([2.2, 1], vertical_alignment="top")
     with left:
         version = markup.link(
             f"v{view.version}", markup.address("definitions", wf=view.name), css="rp-tag"
@@ -104,7 +106,7 @@ def _newest(visit: Visit, view: ExecutionView) -> ExecutionView:
 
 def _draw(opened: int, visit: Visit, view: ExecutionView) -> None:
     parts = (_diagram, _timeline, _tasks, _data, _variables, _story, _json)
-    parts[opened](replace(visit, now_ms=session.now_ms()), view)
+    parts[opened](visit.fresh(), view)
 
 
 def _diagram(visit: Visit, view: ExecutionView) -> None:
@@ -117,7 +119,7 @@ def _diagram(visit: Visit, view: ExecutionView) -> None:
             state,
             selected=_first_choice(view, drawn),
             key=CANVAS,
-            height=560,
+            height=canvas_height(drawn),
             label=f"Graph of {view.name}",
         )
         if state.unplaced:
@@ -130,6 +132,11 @@ def _diagram(visit: Visit, view: ExecutionView) -> None:
             task_panel.show(visit, view, ref)
         else:
             _waiting(visit, view)
+
+
+def canvas_height(drawn: layout.Layout) -> int:
+    """As high as the picture, within what a screen shows."""
+    return max(_LOWEST, min(_HIGHEST, drawn.height + 76))
 
 
 def _first_choice(view: ExecutionView, drawn: layout.Layout) -> str | None:
@@ -248,7 +255,7 @@ def _story(visit: Visit, view: ExecutionView) -> None:
     columns = (
         markup.Column("When"),
         markup.Column("What"),
-        markup.Column("Tasks", cut=True),
+        markup.Column("Then", cut=True),
         markup.Column("Who", wide=True),
         markup.Column("Why", wide=True),
     )
@@ -257,15 +264,28 @@ def _story(visit: Visit, view: ExecutionView) -> None:
             [
                 wording.moment(line.at_ms, visit.zone, "%H:%M:%S"),
                 line.words,
-                markup.code(line.about) if line.about else "",
+                _touched(line),
                 line.person,
                 line.reason,
             ],
             hints={0: wording.absolute(line.at_ms, visit.zone)},
         )
-        for line in story_of(lines, view.outline)
+        for line in story_of(lines)
     ]
     markup.show(markup.bordered(markup.table(columns, rows)))
+
+
+def _touched(line: StoryLine) -> markup.Html:
+    """How the tasks and the execution stood after a line."""
+    parts = [
+        markup.joined(markup.code(ref), " ", markup.status(state), "\u2003")
+        for ref, state in line.about[:4]
+    ]
+    if len(line.about) > 4:
+        parts.append(markup.dim(f"and {len(line.about) - 4} more "))
+    if line.status:
+        parts.append(markup.joined("execution ", markup.status(line.status)))
+    return markup.joined(*parts)
 
 
 def _json(visit: Visit, view: ExecutionView) -> None:

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from studio.components import markup, recovery_bar
-from studio.session import Visit
+from studio.components.visit import Visit
 from studio.views import recovery, wording
 from studio.views.execution import ExecutionView, RootFailure, root_failure
 
@@ -40,12 +40,12 @@ def show(visit: Visit, view: ExecutionView) -> str:
 def _root(visit: Visit, view: ExecutionView, root: RootFailure | None) -> list[markup.Html]:
     if root is None:
         words = "No task failed" if view.status == "TERMINATED" else "No failed task is known"
-        reason = view.reason or "No reason was given."
+        reason = wording.reason_line(view.reason) or "No reason was given."
         return [markup.tag("h3", words), markup.tag("p", reason, css="rp-why")]
     where = [f", iteration {root.iteration}"] if root.iteration else []
     where += [f", {wording.plural(root.tries, 'try', 'tries')}"]
     head = markup.tag("h3", "Root failure in ", markup.code(root.ref), *where)
-    reason = wording.first_line(root.reason) or "No reason was given."
+    reason = wording.reason_line(root.reason) or "No reason was given."
     parts = [head, markup.tag("p", reason, css="rp-why")]
     about = [f"{wording.moment(root.at_ms, visit.zone, '%H:%M:%S')}"]
     if root.consequences:

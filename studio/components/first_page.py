@@ -8,17 +8,18 @@ import streamlit as st
 from studio.client.client import Client, Found
 from studio.client.errors import ServerError, Unreachable
 from studio.components import frame, markup, problem
-from studio.session import Visit, enter
+from studio.components.visit import Visit
 from studio.views import executions, overview, wording
 from studio.views.executions import FailingGroup
 from studio.views.overview import DAY_MS, Overview, Waiting
 
 _ROWS: Final = 6
+_GROUPS: Final = 4
 T = TypeVar("T")
 
 
-def draw() -> None:
-    visit = enter()
+def draw(visit: Visit) -> None:
+    visit = visit.fresh()
     note = f"Data from {wording.moment(visit.now_ms, visit.zone, '%H:%M:%S')}, every 5 s"
     frame.title("What needs you now", note=note)
     errors: list[ServerError] = []
@@ -114,7 +115,7 @@ def _failing(visit: Visit, found: Overview) -> markup.Html:
     )
     if not found.groups:
         return markup.box("Failing groups", markup.empty("No failures in the last 24 hours."))
-    rows = [_group(visit, group) for group in found.groups[:_ROWS]]
+    rows = [_group(visit, group) for group in found.groups[:_GROUPS]]
     every = {"status": ["FAILED", "TIMED_OUT"]}
     end = markup.link("All failures", markup.address("executions", **every), css="")
     return markup.box(
@@ -170,7 +171,7 @@ def _people(visit: Visit, found: Overview) -> markup.Html:
             one.about or one.definition,
             markup.button("Decide", markup.address("human", id=one.execution_id, task=one.task_id)),
         )
-        for one in found.waiting[:4]
+        for one in found.waiting[:3]
     ]
     return markup.box("Waiting for people", markup.items(lines), end=end)
 
@@ -182,7 +183,7 @@ def _backlog(visit: Visit, found: Overview) -> markup.Html:
         markup.Column("Workers", align="right"),
         markup.Column("Last asked", align="right", wide=True),
     )
-    shown = [row for row in found.queues if row.waiting or row.workers][:5]
+    shown = [row for row in found.queues if row.waiting or row.workers][:4]
     if not shown:
         return markup.box("Backlog", markup.empty("No queue has work or workers."))
     rows = [

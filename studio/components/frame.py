@@ -9,7 +9,7 @@ import streamlit as st
 from studio.client.client import Client
 from studio.client.errors import Missing, ServerError
 from studio.components import markup
-from studio.session import Visit, enter
+from studio.components.visit import Visit
 from studio.views import theme, wording
 
 _MARK: Final = "M11 2.5a8.5 8.5 0 1 1-8 5.6M11 7a4 4 0 1 1-3.8 2.7M3 2.8v5.4h5.4"
@@ -40,9 +40,8 @@ def _logo(ink: str) -> str:
     return "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()
 
 
-def page() -> Visit:
-    """Every page begins with this: who looks, and the first row with find box and state."""
-    visit = enter()
+def page(visit: Visit) -> Visit:
+    """Every page begins with this: the first row, with the find box and the state of the server."""
     left, right = st.columns([1, 1], vertical_alignment="center")
     with left:
         _find(visit.client)

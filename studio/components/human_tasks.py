@@ -6,8 +6,8 @@ import streamlit as st
 
 from studio.client.errors import Missing
 from studio.components import first_page, frame, input_form, json_view, markup, problem
+from studio.components.visit import Visit
 from studio.graph.outline import OPEN
-from studio.session import Visit
 from studio.views import theme, wording
 from studio.views.overview import Waiting
 

@@ -5,7 +5,7 @@ from typing import Final
 import streamlit as st
 
 from studio.components import frame, markup, problem
-from studio.session import Visit, enter
+from studio.components.visit import Visit
 from studio.views import overview, wording
 from studio.views.overview import QueueRow
 
@@ -19,8 +19,8 @@ _COLUMNS: Final = (
 )
 
 
-def draw() -> None:
-    visit = enter()
+def draw(visit: Visit) -> None:
+    visit = visit.fresh()
     note = f"Data from {wording.moment(visit.now_ms, visit.zone, '%H:%M:%S')}, every 5 s"
     frame.title("Queues and workers", note=note)
     with problem.told():

@@ -9,11 +9,10 @@ from typing import Any, Final
 
 import streamlit as st
 
-from studio import session
 from studio.client.client import Client
 from studio.client.errors import ServerError
 from studio.components import live, markup, problem
-from studio.session import Visit
+from studio.components.visit import Visit
 from studio.views import recovery, theme, wording
 from studio.views.execution import ExecutionView, root_failure
 from studio.views.recovery import ACTIONS, Plan
@@ -184,7 +183,7 @@ def _json_field(label: str, key: str, name: str) -> dict[str, Any]:
 
 def _confirm(visit: Visit, view: ExecutionView, plan: Plan, given: dict[str, Any]) -> None:
     root = root_failure(view)
-    why = wording.first_line(root.reason, 80) if root and root.reason else ""
+    why = wording.reason_line(root.reason, 80) if root and root.reason else ""
     usual = f"{ACTIONS[plan.action].word} after: {why}" if why else ""
     reason = st.text_input(
         "Reason, required; it is kept in the story of the execution",
@@ -227,7 +226,7 @@ def _act(visit: Visit, view: ExecutionView, plan: Plan, given: dict[str, Any], r
     st.session_state[WATCHED] = {
         "id": view.id,
         "action": plan.action,
-        "at": session.now_ms(),
+        "at": visit.fresh().now_ms,
         "reason": reason,
     }
 

@@ -4,7 +4,7 @@ import streamlit as st
 
 from studio.client.capabilities import ADDITIONS, CONDUCTOR
 from studio.components import markup
-from studio.session import SERVER, Visit
+from studio.components.visit import Visit
 from studio.views import wording
 
 
@@ -33,7 +33,7 @@ def _server(visit: Visit) -> None:
     ]
     body = markup.tag("div", markup.pairs(rows), css="rp-body")
     markup.show(markup.box("Server", body))
-    st.caption(f"Set with `reprise --server URL`, or `{SERVER}` in the environment.")
+    st.caption("Set with `reprise --server URL`, or `REPRISE_SERVER` in the environment.")
     if st.button("Ask the server again", icon=":material/refresh:", key="ask_again"):
         visit.client.forget_capabilities()
         st.rerun()

@@ -8,7 +8,7 @@ import streamlit as st
 from studio.client.client import Document
 from studio.client.errors import Missing, ServerError
 from studio.components import definition_catalogue, frame, input_form, json_view, markup, problem
-from studio.session import Visit
+from studio.components.visit import Visit
 from studio.views import definitions, executions, overview, wording
 
 

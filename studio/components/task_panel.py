@@ -7,9 +7,9 @@ import streamlit as st
 
 from studio.client.errors import Missing
 from studio.components import json_view, markup, problem, recovery_bar
+from studio.components.visit import Visit
 from studio.graph.outline import OPEN, number
 from studio.graph.overlay import took_ms
-from studio.session import Visit
 from studio.views import recovery, theme, wording
 from studio.views.execution import Entry, ExecutionView, attempts_of, iterations_of, task_of
 
@@ -34,7 +34,7 @@ def show(visit: Visit, view: ExecutionView, ref: str) -> None:
                 )
             return
         newest = attempts_of(view.outline, ref, max(iterations))[-1]
-        _head(ref, str(newest.get("type") or task.get("type") or ""), str(newest["status"]))
+        _head(ref, str(task.get("type") or newest.get("type") or ""), str(newest["status"]))
         iteration = _iteration(iterations, ref)
         attempt = _attempt(visit, attempts_of(view.outline, ref, iteration), ref, iteration)
         _payloads(visit, view, attempt, task)

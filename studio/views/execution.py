@@ -96,6 +96,9 @@ def _own_entry(row: Mapping[str, Any]) -> Entry:
     iteration = number(row.get("iteration"))
     reference = str(row.get("reference") or row.get("ref") or "")
     entry = dict(row)
+    # A worker task's type is its own name in Conductor; the pictures know it as SIMPLE.
+    if row.get("type") == row.get("name") and str(row.get("type")) not in marks.TYPES:
+        entry["type"] = "SIMPLE"
     entry["ref"] = str(row.get("ref") or base_ref(reference, iteration))
     entry["reference"] = reference
     entry["iteration"] = iteration
@@ -214,11 +217,12 @@ def waiting_for(view: ExecutionView) -> list[Entry]:
 
 @dataclass(frozen=True, slots=True)
 class StoryLine:
-    """One thing that happened: when, what, about which task, by whom and why."""
+    """One thing that happened: when, what, which tasks stood how then, by whom and why."""
 
     at_ms: int
     words: str
-    about: str = ""
+    about: tuple[tuple[str, str], ...] = ()
+    status: str = ""
     person: str = ""
     reason: str = ""
 
@@ -231,6 +235,11 @@ _CAUSES: Final[Mapping[str, str]] = {
     "Claim": "A worker took it",
     "Due": "Its time had come",
     "ExtendLease": "A worker asked for more time",
+    "Admitted": "Its turn came",
+    "GiveBack": "A worker gave it back",
+    "ChildRefused": "A child could not start",
+    "Decide": "Looked at again",
+    "ResetCallbacks": "Waits were ended",
     "ChildEnded": "A child ended",
     "ChildRevived": "A child runs again",
     "Pause": "Paused",
@@ -245,21 +254,25 @@ _CAUSES: Final[Mapping[str, str]] = {
 }
 
 
-def story_of(lines: Iterable[Mapping[str, Any]], outline: Iterable[Entry] = ()) -> list[StoryLine]:
-    """The ledger in words, newest first; lines name attempts by their number."""
-    refs = {entry.get("seq"): str(entry.get("reference") or entry["ref"]) for entry in outline}
+def story_of(lines: Iterable[Mapping[str, Any]]) -> list[StoryLine]:
+    """The ledger in words, newest first."""
     told = []
     for line in lines:
         touched = line.get("runs")
-        names = [refs[seq] for seq in touched if seq in refs] if isinstance(touched, list) else []
+        runs = touched.values() if isinstance(touched, Mapping) else ()
         cause = str(line.get("cause") or "")
         told.append(
             StoryLine(
                 at_ms=wording.millis(line.get("at")),
                 words=_CAUSES.get(cause, cause or "Changed"),
-                about=", ".join(dict.fromkeys(names)),
+                about=tuple(
+                    (str(run.get("ref") or ""), str(run.get("status") or ""))
+                    for run in runs
+                    if isinstance(run, Mapping)
+                ),
+                status=str(line.get("status") or ""),
                 person=str(line.get("by") or ""),
-                reason=str(line.get("why") or ""),
+                reason=str(line.get("why") or wording.reason_line(str(line.get("reason") or ""))),
             )
         )
     return list(reversed(told))

@@ -38,7 +38,7 @@ def waiting_of(tasks: Iterable[Mapping[str, Any]]) -> list[Waiting]:
             type=str(task.get("taskType") or ""),
             definition=str(task.get("workflowType") or ""),
             since_ms=wording.millis(task.get("startTime") or task.get("scheduledTime")),
-            about=wording.first_line(str(task.get("input") or ""), 90),
+            about=wording.asked_in(str(task.get("input") or "")),
         )
         for task in tasks
     ]

@@ -1,11 +1,19 @@
 """Numbers, times and sizes as a person reads them. Pure: the present moment is handed in."""
 
+import json
+import re
+from collections.abc import Mapping
 from datetime import UTC, datetime, tzinfo
 from typing import Any, Final
 
 from studio.graph import marks
 
 _DAY: Final = 86_400_000
+# What Conductor wraps around the reason of a task when it becomes that of an execution.
+_WRAPPED: Final = re.compile(
+    r"Task \S+ failed with status: (?P<status>\w+) and reason: '(?P<reason>.*)'\s*", re.DOTALL
+)
+_ASKING: Final = ("question", "title", "message", "summary", "subject", "description")
 NONE: Final = "none"
 
 
@@ -71,6 +79,28 @@ def first_line(text: str, limit: int = 160) -> str:
     """What of a reason fits into one line."""
     lines = text.strip().splitlines()
     return marks.cut(lines[0], limit) if lines else ""
+
+
+def reason_line(text: str, limit: int = 160) -> str:
+    """The reason of an execution in one line: that of its task, without what was put around it."""
+    found = _WRAPPED.fullmatch(text.strip())
+    inner = found["reason"] if found else text
+    return first_line(inner, limit) or (found["status"] if found else "")
+
+
+def asked_in(payload: str, limit: int = 90) -> str:
+    """What a task asks a person, told from its input: a question or title, else its values."""
+    try:
+        value = json.loads(payload)
+    except ValueError:
+        return first_line(payload, limit)
+    if not isinstance(value, Mapping):
+        return first_line(payload, limit)
+    for key in _ASKING:
+        if isinstance(value.get(key), str) and value[key].strip():
+            return first_line(value[key], limit)
+    plain = [f"{key} {inner}" for key, inner in value.items() if isinstance(inner, str | int)]
+    return first_line(", ".join(plain), limit)
 
 
 def millis(value: Any) -> int:
