@@ -1,0 +1,56 @@
+"""`reprise backup` and `reprise verify`: beside an engine that goes on."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from engine.engine import Engine
+from engine.model.definitions import WorkflowDef
+from engine.model.requests import StartWorkflowRequest
+from engine.settings import Settings
+from tests.cli.terminal import Terminal, a_definition
+
+
+def a_prompt() -> Terminal:
+    """Nobody is asked: these commands work on the file."""
+    return Terminal(None)
+
+
+def test_a_copy_is_taken_and_checked_while_the_engine_goes_on(tmp_path: Path) -> None:
+    file, copy = tmp_path / "reprise.db", tmp_path / "copy.db"
+    at = ("--database", f"sqlite:///{file}")
+    with Engine(Settings(database=at[1], evaluators=1)) as engine:
+        engine.definitions.register(WorkflowDef.read(a_definition("u_copy")))
+        engine.executions.start(StartWorkflowRequest(name="u_copy"), "ada")
+        assert str(copy) in a_prompt().good("backup", str(copy), *at)
+        assert a_prompt().good("verify", *at) == "All is well.\n"
+        id_ = engine.executions.start(StartWorkflowRequest(name="u_copy"), "ada")
+        assert engine.executions.get(id_)["status"] == "RUNNING"
+    with closing(sqlite3.connect(copy)) as connection:
+        assert connection.execute("SELECT count(*) FROM execution").fetchone() == (1,)
+    assert a_prompt().good("verify", "--database", f"sqlite:///{copy}") == "All is well.\n"
+
+
+def test_what_does_not_agree_is_named_with_code_1(tmp_path: Path) -> None:
+    file = tmp_path / "reprise.db"
+    with Engine(Settings(database=f"sqlite:///{file}", evaluators=1)) as engine:
+        engine.definitions.register(WorkflowDef.read(a_definition("u_wrong")))
+        engine.executions.start(StartWorkflowRequest(name="u_wrong"), "ada")
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute("UPDATE counter SET n = n + 4")
+    result = a_prompt().type("verify", "--database", f"sqlite:///{file}")
+    assert result.exit_code == 1
+    assert "The counter of u_wrong RUNNING says 5, there are 1" in result.stdout
+
+
+def test_a_backup_never_writes_over_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "reprise.db"
+    Engine(Settings(database=f"sqlite:///{file}", evaluators=1)).stop()
+    said = a_prompt().bad(4, "backup", str(file), "--database", f"sqlite:///{file}")
+    assert "exists already" in said
+
+
+def test_a_database_that_is_not_there_is_not_made(tmp_path: Path) -> None:
+    file = tmp_path / "none.db"
+    said = a_prompt().bad(4, "verify", "--database", f"sqlite:///{file}")
+    assert "There is no database" in said and not file.exists()
