@@ -12,6 +12,7 @@ import psycopg
 from psycopg import errors
 from psycopg.types.numeric import Int8BinaryDumper
 from sqlalchemy import Engine, create_engine, event
+from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.dialects.postgresql import psycopg as dialect
 from sqlalchemy.pool import NullPool, QueuePool, StaticPool
 
@@ -40,7 +41,7 @@ _REFUSALS = (
 
 _MAKE_DIALECT: Any = dialect.dialect
 _DIALECT: Any = _MAKE_DIALECT(paramstyle="format")
-STATEMENTS = Statements(_DIALECT)
+STATEMENTS = Statements(_DIALECT, insert)
 
 
 def open_postgres(url: str, readers: int = 8) -> "PostgresStore":

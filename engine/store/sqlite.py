@@ -31,7 +31,7 @@ _REFUSALS = (
     UnicodeError,
 )
 
-STATEMENTS = Statements(dialect.dialect(paramstyle="qmark"))
+STATEMENTS = Statements(dialect.dialect(paramstyle="qmark"), dialect.insert)
 
 
 def connect(path: Path, synchronous: Synchronous, *, reading: bool = False) -> Any:

@@ -3,7 +3,7 @@
 They run through the driver as they are. Everything cold is written with sessions where it is used.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from sqlalchemy import (
@@ -20,7 +20,6 @@ from sqlalchemy import (
     text,
     update,
 )
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.sql.elements import ClauseElement
 
 from engine.store import tables
@@ -58,8 +57,11 @@ _FROM_THE_FIRST: Any = literal_column("0")
 class Statements:
     """One database's text of every hot statement, with the order of its parameters."""
 
-    def __init__(self, dialect: Dialect) -> None:
+    def __init__(self, dialect: Dialect, insert: Callable[[Table], Any]) -> None:
+        """`insert` is the dialect's own, which knows ON CONFLICT. It is handed in so that nobody
+        loads the dialect of a database that is not used."""
         self._dialect = dialect
+        self._new = insert
         self._updates: dict[tuple[str, ...], str] = {}
         self.parameters: dict[str, Sequence[Column[Any]]] = {}
         """The columns that the parameters of a writing statement go to."""
@@ -227,10 +229,6 @@ class Statements:
             known = self._written(statement, EXECUTION, (*columns, "key"))
             self._updates[columns] = known
         return known
-
-    def _new(self, table: Table) -> Any:
-        module: Any = postgresql if self._dialect.name == "postgresql" else sqlite
-        return module.insert(table)
 
     def _insert(self, table: Table, columns: Sequence[str], once: bool = False) -> str:
         statement = self._new(table).values({name: bindparam(f"p_{name}") for name in columns})

@@ -149,7 +149,6 @@ class ExecutionRow(Table, table=True):
 
     __tablename__ = "execution"
     __table_args__ = (
-        _where("execution_live", EXECUTION_LIVE, "key"),
         _where("execution_due", EXECUTION_WAKES, "wake_at"),
         _where("execution_gated", GATED, "key"),
         Index("execution_new", text("created_at DESC")),
