@@ -76,16 +76,13 @@ class MemoryStore:
         self._starts.update(starts)
 
     def _put(self, key: int, runs: dict[int, Run], changes: Changes) -> None:
-        self.aside.setdefault(key, []).extend(run.copy() for run in changes.aside)
+        self.aside.setdefault(key, []).extend(
+            _filled(run.copy(), runs.get(run.seq)) for run in changes.aside
+        )
         for seq in changes.removed:
             runs.pop(seq, None)
         for seq, run in changes.runs.items():
-            stored = run.copy()
-            before = runs.get(seq)
-            if before is not None:
-                stored.input = before.input if stored.input is None else stored.input
-                stored.output = before.output if stored.output is None else stored.output
-            runs[seq] = stored
+            runs[seq] = _filled(run.copy(), runs.get(seq))
 
     def load(self, key: int, payloads: bool = False) -> Loaded | None:
         row = self._rows.get(key)
@@ -176,6 +173,14 @@ class MemoryStore:
 
     def close(self) -> None:
         pass
+
+
+def _filled(run: Run, before: Run | None) -> Run:
+    """An attempt with the payloads that nobody had in memory."""
+    if before is not None:
+        run.input = before.input if run.input is None else run.input
+        run.output = before.output if run.output is None else run.output
+    return run
 
 
 def _bare(execution: Execution) -> Execution:

@@ -162,6 +162,7 @@ class RowStore:
         for columns, rows in batch.updates().items():
             many(sql.update_execution(columns), rows)
         many(sql.insert_aside, batch.aside)
+        many(sql.fill_aside, [(row[0], row[1]) for row in batch.aside])
         many(sql.delete_run, batch.removed)
         many(sql.upsert_run, batch.runs.values())
         many(sql.insert_line, batch.ledger)

@@ -16,6 +16,7 @@ from sqlalchemy import (
     func,
     literal_column,
     null,
+    or_,
     select,
     text,
     update,
@@ -33,6 +34,7 @@ LEDGER = table_of(tables.Ledger)
 PAYLOAD = table_of(tables.Payload)
 SNAPSHOT = table_of(tables.DefinitionSnapshot)
 COUNTER = table_of(tables.Counter)
+BEFORE = table_of(tables.TaskBefore)
 
 _LIVE = exists(
     select(literal_column("1"))
@@ -77,7 +79,8 @@ class Statements:
             ),
             ("execution", "seq"),
         )
-        self.insert_aside = self._insert(table_of(tables.TaskBefore), RUN_COLUMNS)
+        self.insert_aside = self._insert(BEFORE, RUN_COLUMNS)
+        self.fill_aside = self._fill_aside()
         self.insert_snapshot = self._insert(SNAPSHOT, ("hash", "body"), once=True)
         self.insert_payload = self._insert(PAYLOAD, ("hash", "size", "codec", "body"), once=True)
         self.insert_use = self._insert(
@@ -101,6 +104,23 @@ class Statements:
             table_of(tables.Idempotency), ("workflow_name", "key", "workflow_id")
         )
         self.count = self._count()
+
+    def _fill_aside(self) -> str:
+        """An attempt is put aside without the payloads that nobody had in memory: they are taken
+        from its row, before that is overwritten."""
+        same = (TASK.c.execution == BEFORE.c.execution, TASK.c.seq == BEFORE.c.seq)
+        held = {
+            side: func.coalesce(BEFORE.c[side], select(TASK.c[side]).where(*same).scalar_subquery())
+            for side in ("input", "output")
+        }
+        return self._text(
+            update(BEFORE)
+            .values(held)
+            .where(BEFORE.c.execution == bindparam("p_execution"))
+            .where(BEFORE.c.seq == bindparam("p_seq"))
+            .where(or_(BEFORE.c.input.is_(None), BEFORE.c.output.is_(None))),
+            ("execution", "seq"),
+        )
 
     def _compile_reads(self) -> None:
         key: Any = bindparam("p_key")
