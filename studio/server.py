@@ -15,6 +15,7 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Any, Final
 
 import streamlit as st
@@ -37,6 +38,9 @@ def studio_app(
     async def lifespan(app: st.App) -> AsyncIterator[dict[str, Any]]:
         for module in _HEAVY:
             importlib.import_module(module)
+        # Streamlit sets the levels of uvicorn's loggers anew when it is loaded.
+        for name in ("uvicorn.access", "uvicorn.error"):
+            logging.getLogger(name).setLevel(logging.WARNING)
         gc.collect()
         gc.freeze()
         start()
@@ -60,6 +64,9 @@ def _told(error: Exception) -> bool:
 
 def serve(app: Any, host: str, port: int) -> None:
     """Serves until a signal, and lets go of the port in order."""
+    # uvicorn raises the signal again once it has ended; whoever waits for us is owed an exit code.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _ended)
     config = uvicorn.Config(
         app,
         host=host,
@@ -70,6 +77,10 @@ def serve(app: Any, host: str, port: int) -> None:
         lifespan="on",
     )
     uvicorn.Server(config).run()
+
+
+def _ended(number: int, frame: FrameType | None) -> None:
+    """The end was asked for and has come."""
 
 
 def main(arguments: list[str] | None = None) -> int:
