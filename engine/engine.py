@@ -15,13 +15,15 @@ from engine.instruments.logbook import write_down
 from engine.instruments.metrics import Metrics
 from engine.instruments.telemetry import Telemetry
 from engine.model.events import Result
-from engine.model.record import Json
 from engine.model.status import TaskStatus
 from engine.services.definitions import Definitions
 from engine.services.executions import Executions
 from engine.services.port import ThreadPort
+from engine.services.schedules import ROUND, Schedules
 from engine.services.schemas import schema_complaint
 from engine.services.tasks import Tasks
+from engine.services.trigger_shelf import StoredShelf
+from engine.services.triggers import Triggers
 from engine.settings import Settings
 from engine.store import catalogue
 from engine.store.database import open_store
@@ -46,6 +48,9 @@ from engine.workers.pool import LOCAL, WorkerPool
 from engine.workers.reporting import Reporting
 
 MEMORY = "memory:"
+
+FIRE_SECONDS = 0.5
+"""How often schedules are looked at."""
 
 
 class Engine:
@@ -82,6 +87,13 @@ class Engine:
         self.definitions = Definitions(
             self.port, self.store, self.evaluators.evaluate, self.settings.environment()
         )
+        shelf = StoredShelf(self.port, self.store)
+        self.triggers = Triggers(
+            self.port, shelf, self.executions, self.tasks, self.evaluators.evaluate
+        )
+        self.schedules = Schedules(self.port, shelf, self.executions, self.telemetry)
+        self.clockwork = Housekeeping(self.inbox, self.telemetry)
+        self.clockwork.add("schedules", FIRE_SECONDS, self._fire)
         self.workers = WorkerPool(
             self.tasks, self.reporting, self.telemetry, self.settings.worker_threads
         )
@@ -135,10 +147,11 @@ class Engine:
             WORKFLOW_STATUS: self.settings.workflow_listener,
             TASK_STATUS: self.settings.task_listener,
         }
-        return Routing(HookSender(self._caller), hooks, self._publish)
+        return Routing(HookSender(self._caller), hooks, self.triggers.deliver)
 
-    def _publish(self, event: str, payload: dict[str, Json], message_id: str) -> None:
-        """Nobody listens to event queues yet: a message to one has arrived."""
+    def _fire(self) -> bool:
+        """Serve the slots of schedules that have come; are there more?"""
+        return self.schedules.fire_due(self.clock.now()) >= ROUND
 
     def employ(self, table: Mapping[str, Callable[..., Any]]) -> None:
         """Carry out here what a table names: task name -> function."""
@@ -162,6 +175,7 @@ class Engine:
         self.workers.start()
         self.delivery.start()
         self.housekeeping.start()
+        self.clockwork.start()
         return self
 
     def _take_back(self) -> None:
@@ -180,6 +194,7 @@ class Engine:
             self._stopped = True
         grace = self.settings.grace_seconds
         self.port.wind_down()
+        self.clockwork.stop()
         self.workers.stop(grace)
         self.housekeeping.stop()
         self.delivery.stop()

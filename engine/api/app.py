@@ -24,6 +24,7 @@ from engine.api.metadata import Metadata
 from engine.api.probes import Probes
 from engine.api.searching import Searching
 from engine.api.tasks import TaskRoutes
+from engine.api.triggers import TriggerRoutes
 from engine.api.wire import Call, Route, WrongMethod
 from engine.api.workflows import Workflows
 from engine.instruments.telemetry import Telemetry
@@ -56,6 +57,7 @@ def routes_of(house: House) -> list[Route]:
         *TaskRoutes(house).routes(),
         *Metadata(house).routes(),
         *Ext(house).routes(),
+        *TriggerRoutes(house).routes(),
     ]
 
 

@@ -45,6 +45,12 @@ class Metadata:
             Route("PUT", "/metadata/task/{name}/tags", self.put_tags("task"), (), "list"),
             Route("DELETE", "/metadata/task/{name}/tags", self.drop_tags("task"), (), "map"),
             Route("GET", "/metadata/tags", self.all_tags),
+            Route("GET", "/scheduler/schedules/{name}/tags", self.tags("schedule")),
+            Route("POST", "/scheduler/schedules/{name}/tags", self.add_tag("schedule"), (), "map"),
+            Route("PUT", "/scheduler/schedules/{name}/tags", self.put_tags("schedule"), (), "list"),
+            Route(
+                "DELETE", "/scheduler/schedules/{name}/tags", self.drop_tags("schedule"), (), "map"
+            ),
         ]
 
     # Workflow definitions

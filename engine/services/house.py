@@ -16,10 +16,12 @@ from engine.services.executions import Executions
 from engine.services.logs import Logs
 from engine.services.queues import Queues
 from engine.services.removal import Removal
+from engine.services.schedules import Schedules
 from engine.services.searches import Searches
 from engine.services.signals import Signals
 from engine.services.stories import Stories
 from engine.services.tasks import Tasks
+from engine.services.triggers import Triggers
 
 _PASSWORD = re.compile(r"(//[^/@:]*:)[^/@]*@")
 
@@ -41,6 +43,8 @@ class House:
     bulk: Bulk
     signals: Signals
     stories: Stories
+    triggers: Triggers
+    schedules: Schedules
     version: str
     offered: tuple[str, ...]
     """Additions that not every engine has."""
@@ -66,6 +70,8 @@ def furnished(engine: Any) -> House:
         bulk=Bulk(executions, removal),
         signals=Signals(engine.telemetry, executions, engine.tasks),
         stories=Stories(port, store, executions, logs),
+        triggers=engine.triggers,
+        schedules=engine.schedules,
         version=_version(),
         offered=(),
     )
