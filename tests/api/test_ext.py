@@ -18,9 +18,7 @@ def test_an_outline_shows_attempts_without_payloads(door: Door) -> None:
         "metadata/taskdefs", [{"name": "outlined_task", "retryCount": 1, "retryDelaySeconds": 0}]
     )
     workflow_id = door.start(door.define("outlined"), input={"secret": "payload"})
-    door.report(
-        door.poll("outlined_task"), "FAILED", reasonForIncompletion="first", workerId="me"
-    )
+    door.report(door.poll("outlined_task"), "FAILED", reasonForIncompletion="first", workerId="me")
     answer = door.ask("GET", f"ext/executions/{workflow_id}/outline")
     assert "payload" not in answer.text
     found = answer.json()
