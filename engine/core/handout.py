@@ -44,6 +44,7 @@ class Handout:
         self._windows: dict[str, deque[int]] = {}
         self._held: dict[str, list[tuple[QueueName, Entry]]] = {}
         self._awake: set[QueueName] = set()
+        self._waited: set[QueueName] = set()
 
     def fill(self) -> None:
         """Begin with what the store has."""
@@ -156,13 +157,15 @@ class Handout:
 
     def wait(self, wanted: Wanted) -> None:
         """Nothing is there for this worker yet."""
-        queue = self._queues.setdefault((wanted.carrier, wanted.domain), Queue())
-        queue.waiting.append(wanted)
+        name = (wanted.carrier, wanted.domain)
+        self._queues.setdefault(name, Queue()).waiting.append(wanted)
+        self._waited.add(name)
 
     def answerable(self, now: int) -> list[Wanted]:
         """Waiting workers whose queue has something now."""
         found: list[Wanted] = []
-        for name in list(self._awake):
+        awake, self._awake = self._awake, set()
+        for name in awake:
             queue = self._queues[name]
             self._ripen(queue, now)
             left = len(queue.ready)
@@ -171,14 +174,14 @@ class Handout:
                 if not wanted.reply.cancelled():
                     found.append(wanted)
                     left -= wanted.count
-            if not queue.later:
-                self._awake.discard(name)
+            if queue.later:
+                self._awake.add(name)
         return found
 
     def overdue(self, now: int) -> list[Wanted]:
         """Waiting workers whose time is over."""
         found = []
-        for queue in self._queues.values():
+        for queue in self._waited_for():
             over = [wanted for wanted in queue.waiting if wanted.until <= now]
             if over:
                 found += over
@@ -189,12 +192,16 @@ class Handout:
         """The next instant at which a waiting worker must be answered or delayed work ripens;
         0 for none."""
         instants = []
-        for queue in self._queues.values():
-            if queue.waiting:
-                instants.append(min(wanted.until for wanted in queue.waiting))
-                if queue.later:
-                    instants.append(queue.later[0][0])
+        for queue in self._waited_for():
+            instants.append(min(wanted.until for wanted in queue.waiting))
+            if queue.later:
+                instants.append(queue.later[0][0])
         return min(instants, default=0)
+
+    def _waited_for(self) -> list[Queue]:
+        """The queues that some worker waits for: few, however many there are."""
+        self._waited = {name for name in self._waited if self._queues[name].waiting}
+        return [self._queues[name] for name in self._waited]
 
     def sizes(self, now: int) -> dict[QueueName, int]:
         """Entries per queue in memory, due or not."""

@@ -130,12 +130,9 @@ class DoWhile(TaskKind):
 
     def items(self, d: Draft, run: Run, node: Node) -> Sequence[Json] | None:
         """The list it goes over, read afresh each time; None for a loop by condition."""
-        if node.task.items is not None:
-            value = d.fill_value(node.task.items, run.task_id)
-        elif "_items" in node.task.input_parameters:
-            value = d.fill_value(node.task.input_parameters["_items"], run.task_id)
-        else:
+        if node.items is None:
             return None
+        value = d.fill(node.items, run.task_id)
         if value is None:
             return ()
         return value if isinstance(value, list) else [value]

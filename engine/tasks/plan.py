@@ -49,6 +49,8 @@ class Node:
     """The joins that wait for it."""
     fork: str | None = None
     """The FORK_JOIN_DYNAMIC that made it."""
+    items: Template | None = None
+    """The list that a loop goes over, where it has one."""
 
 
 class Plan:
@@ -123,7 +125,18 @@ def compile_node(task: WorkflowTask, follower: str | None, loop: str | None) -> 
         task_def=task_def,
         next=None if task.type == "TERMINATE" else follower,
         loop=loop,
+        items=items_of(task),
     )
+
+
+def items_of(task: WorkflowTask) -> Template | None:
+    """A loop's list: its `items`, else the older `_items` among its inputs."""
+    if task.type != "DO_WHILE":
+        return None
+    if task.items is not None:
+        return compile_template(task.items)
+    given = task.input_parameters
+    return compile_template(given["_items"]) if "_items" in given else None
 
 
 def inside(nodes: dict[str, Node], loop: str) -> list[Node]:
