@@ -101,7 +101,7 @@ class Batch:
         elif changes.fields:
             self._take_fields(key, execution, changes)
         for run in changes.aside:
-            self.aside.append(self._run_row(key, run))
+            self.aside.append(self._filled(key, run))
         for seq in changes.removed:
             self.runs.pop((key, seq), None)
             self.removed.add((key, seq))
@@ -156,14 +156,18 @@ class Batch:
         return values
 
     def _take_run(self, key: int, run: Run) -> None:
+        self.runs[key, run.seq] = self._filled(key, run)
+
+    def _filled(self, key: int, run: Run) -> Params:
+        """An attempt's row. Payloads that are not given are those of an earlier event of the same
+        group, if one wrote them; else they are the stored ones, which the statement sees to."""
         row = self._run_row(key, run)
         before = self.runs.get((key, run.seq))
-        if before is not None:
-            # An earlier event of the same group wrote it too: unchanged payloads are that one's.
-            given = before[-2] if row[-2] is None else row[-2]
-            result = before[-1] if row[-1] is None else row[-1]
-            row = (*row[:-2], given, result)
-        self.runs[key, run.seq] = row
+        if before is None:
+            return row
+        given = before[-2] if row[-2] is None else row[-2]
+        result = before[-1] if row[-1] is None else row[-1]
+        return (*row[:-2], given, result)
 
     def _run_row(self, key: int, run: Run) -> Params:
         node = None if run.node is None else self._placed(key, run.node.json_bytes())

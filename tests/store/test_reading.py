@@ -137,6 +137,18 @@ def test_attempts_set_aside_can_be_looked_up(database: RowStore) -> None:
     assert database.read(lambda session: reading.before(session, execution.key)) == [was]
 
 
+def test_what_is_set_aside_keeps_the_payloads_of_its_own_group(database: RowStore) -> None:
+    execution = started(database, {"output": b'{"old":1}'})
+    failed = a_run(execution, status=TaskStatus.FAILED, input=None, output=BIG, carrier=None)
+    bare = a_run(execution, status=TaskStatus.FAILED, input=None, output=None, carrier=None)
+    again = a_run(execution, input=None, output=b"{}")
+    reopened = Written(execution, Changes(runs={1: again}, aside=[bare]))
+    database.commit(Group([changed(execution, failed), reopened]))
+    (was,) = database.read(lambda session: reading.before(session, execution.key))
+    assert (was.input, was.output) == (b"{}", BIG)
+    assert database.payload(execution.key, 1, "output") == b"{}"
+
+
 def test_logs_are_read_line_by_line(database: RowStore) -> None:
     execution = an_execution(database, updated_at=5)
     task = task_id(execution.key, 1)
