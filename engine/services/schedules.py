@@ -22,6 +22,7 @@ from engine.services.executions import Executions
 from engine.services.port import Port
 from engine.services.trigger_shelf import Document, TriggerShelf
 from engine.services.triggers import derived_id
+from engine.store.contract import StoreFailed
 from engine.store.triggers import StoredSchedule
 
 KEPT = 100
@@ -179,15 +180,16 @@ class Schedules:
         Slots that were missed while nobody called are served one after the other with catch-up;
         without it, the first of them alone, late.
         """
-        served = 0
-        while not self.paused and served < ROUND:
-            due = self._shelf.due_schedules(now, ROUND - served)
-            if not due:
-                return served
-            for stored in due:
+        served: set[tuple[str, int]] = set()
+        while not self.paused and len(served) < ROUND:
+            due = self._shelf.due_schedules(now, ROUND - len(served))
+            fresh = [stored for stored in due if (stored.name, stored.next_run_at) not in served]
+            if not fresh:
+                break
+            for stored in fresh:
                 self._serve(stored, now)
-                served += 1
-        return served
+                served.add((stored.name, stored.next_run_at))
+        return len(served)
 
     def _serve(self, stored: StoredSchedule, now: int) -> None:
         schedule, slot = WorkflowSchedule.read(stored.document), stored.next_run_at
@@ -230,12 +232,13 @@ class Schedules:
                 "workflowId": self._port.wait(reply),
                 "state": FiringState.EXECUTED.value,
             }
-        except NotTaken:
+        except (NotTaken, StoreFailed):
             raise
-        except EngineError as error:
+        except Exception as error:
+            # Whatever is wrong with this schedule must not keep the others waiting.
             record |= {
                 "state": FiringState.FAILED.value,
-                "reason": error.message[:LONGEST_REASON],
+                "reason": str(error)[:LONGEST_REASON],
                 "stackTrace": "".join(traceback.format_exception(error))[-LONGEST_TRACE:],
             }
         return record
