@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import orjson
 from sqlmodel import col, func, select
@@ -25,6 +25,7 @@ from engine.model.requests import (
 from engine.rules.validation import registration_errors, require, task_def_errors
 from engine.services.executions import Executions
 from engine.services.port import DirectPort
+from engine.services.removal import Removal
 from engine.services.schemas import schema_complaint
 from engine.services.tasks import Tasks
 from engine.services.trigger_shelf import MemoryShelf, StoredShelf
@@ -38,6 +39,14 @@ from engine.tasks.at_once import MESSAGE
 from engine.testing.mock_run import play
 from engine.workers.evaluators import EvaluatorPool
 from tests.scenarios.language import Json, Refused
+
+
+class MemoryRemoval(Removal):
+    """Removal from a store without rows."""
+
+    def _take_out(self, key: int, archive: bool, session: Any) -> None:
+        session.forget(key)
+        self._port.core.live.let_go(key)
 
 
 class MemoryStage:
@@ -64,6 +73,8 @@ class MemoryStage:
         self.executions = Executions(self.port, self.store)
         self.tasks = Tasks(self.port, self.store, lambda name: None)
         rows = self.store if isinstance(self.store, RowStore) else None
+        removal = MemoryRemoval if rows is None else Removal
+        self.removal = removal(self.port, cast(RowStore, self.store), self.executions)
         self.shelf = MemoryShelf() if rows is None else StoredShelf(self.port, rows)
         self.triggers = Triggers(
             self.port, self.shelf, self.executions, self.tasks, evaluators.evaluate
@@ -154,6 +165,7 @@ class MemoryStage:
                 workflow_id, options["ref"], SkipRequest.read(options["request"])
             ),
             "rerun": lambda: executions.rerun(workflow_id, RerunRequest.read(options["request"])),
+            "remove": lambda: self.removal.remove(workflow_id, options["archive"]),
         }
         refusing(verbs[verb])
 
