@@ -198,3 +198,4 @@ class Delivery:
             errand = Errand(lambda session: delivered(session, numbers), catalogue=False)
             self._inbox.put(errand)
             errand.reply.result()
+            self._telemetry.say("outbox.relieved", messages=len(numbers))

@@ -64,7 +64,8 @@ class JavaScript:
         enter, self._spare = self._spare, None
         now_ms = job["now_ms"] if job["now_ms"] is not None else int(time.time() * 1000)
         size = self._limits.output_bytes
-        door = enter(job["seed"] % 2**32, now_ms, size, DEPTH_LIMIT, LOG_CHARACTERS)
+        # As a double: the engine cuts Python's integers to 32 bits.
+        door = enter(job["seed"] % 2**32, float(now_ms), size, DEPTH_LIMIT, LOG_CHARACTERS)
         source = job["source"]
         if job["language"] == "lambda":
             source = "(function(){" + source + "\n})()"

@@ -1,0 +1,71 @@
+"""Messages to the outside: each at least once, again for those who did not take it."""
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from engine.store.messages import outbox
+from tests.engine.builders import Bench, task, workflow
+from tests.workers.web import Reply, Seen, web
+
+TOLD = {"workflowStatusListenerEnabled": True}
+
+
+def define(bench: Bench) -> None:
+    bench.define(workflow("w", task("n", "NOOP"), **TOLD))
+
+
+def waiting(bench: Bench) -> list[Any]:
+    return bench.engine.store.read(outbox)
+
+
+def bodies(seen: list[Seen]) -> list[Any]:
+    return [orjson.loads(request.body) for request in seen]
+
+
+def test_a_listener_is_told_of_executions_that_ask_for_it() -> None:
+    with web(lambda seen: Reply()) as server, Bench(workflow_listener=server.url) as bench:
+        define(bench)
+        name = bench.start("w")
+        bench.until(lambda: bench.get(name)["status"] == "COMPLETED" and not waiting(bench))
+        told = bodies(server.seen)
+    assert {item["workflowId"] for item in told} == {name}
+    assert told[-1]["status"] == "COMPLETED"
+
+
+def test_a_message_that_was_not_taken_is_offered_again() -> None:
+    def answer(seen: Seen) -> Reply:
+        return Reply(500 if len(server.seen) == 1 else 200)
+
+    with web(answer) as server, Bench(workflow_listener=server.url) as bench:
+        define(bench)
+        bench.start("w")
+        bench.until(lambda: server.seen and not waiting(bench))
+        numbers = [request.headers["X-Message-Id"] for request in server.seen]
+    assert numbers[0] == numbers[1]
+
+
+def test_what_could_not_be_delivered_is_kept_for_the_next_engine(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'r.db'}"
+    with (
+        web(lambda seen: Reply(503)) as deaf,
+        Bench(database=url, workflow_listener=deaf.url) as bench,
+    ):
+        define(bench)
+        name = bench.run("w")["workflowId"]
+        bench.until(lambda: deaf.seen)
+        assert waiting(bench)
+    with (
+        web(lambda seen: Reply()) as server,
+        Bench(database=url, workflow_listener=server.url) as bench,
+    ):
+        bench.until(lambda: not waiting(bench))
+        assert {item["workflowId"] for item in bodies(server.seen)} == {name}
+
+
+def test_where_nobody_listens_nothing_is_kept() -> None:
+    with Bench() as bench:
+        define(bench)
+        bench.run("w")
+        bench.until(lambda: not waiting(bench))
