@@ -9,6 +9,7 @@ from engine.model.definitions import TaskDef, WorkflowDef
 from engine.model.errors import InvalidInput
 from engine.rules.validation import registration_errors, task_field_errors
 from engine.rules.validation_findings import Finding, Path, Severity, Site, sites
+from engine.rules.validation_flow import Flow
 from engine.rules.validation_references import reference_findings
 from engine.rules.validation_settings import definition_findings, setting_findings
 from engine.rules.validation_shape import shape_findings
@@ -48,8 +49,9 @@ def _findings(
     all_sites = list(sites(definition.tasks, raw.get("tasks"), ("tasks",)))
     within = list(_refusals(definition, all_sites, task_def, environment))
     within += definition_findings(definition, raw)
-    within += shape_findings(definition, all_sites)
-    within += reference_findings(definition, all_sites)
+    flow = Flow(definition)
+    within += shape_findings(definition, all_sites, flow)
+    within += reference_findings(definition, all_sites, flow)
     for site in all_sites:
         within += setting_findings(site)
         if check is not None:

@@ -59,9 +59,10 @@ _FIELD = re.compile(r"([A-Za-z_][\w-]*)\.([A-Za-z_]\w*)")
 _LOOKS_FILLED = re.compile(r"(?<!\$)\$\{\s*[\w-]+\.(input|output|variables)\b")
 
 
-def reference_findings(definition: WorkflowDef, all_sites: list[Site]) -> Iterator[Finding]:
+def reference_findings(
+    definition: WorkflowDef, all_sites: list[Site], flow: Flow
+) -> Iterator[Finding]:
     """About every expression of a definition."""
-    flow = Flow(definition)
     known = {site.ref: site for site in all_sites}
     open_ended = any(site.task.type == "FORK_JOIN_DYNAMIC" for site in all_sites)
     for site in all_sites:

@@ -13,9 +13,8 @@ _LITERAL = re.compile(r"(true|false|[0-9.]+|!0|!1|!true|!false)\s*;?")
 _ENDLESS = re.compile(r"(true|[1-9][0-9.]*|!0|!false)\s*;?")
 
 
-def shape_findings(definition: WorkflowDef, all_sites: list[Site]) -> Iterator[Finding]:
+def shape_findings(definition: WorkflowDef, all_sites: list[Site], flow: Flow) -> Iterator[Finding]:
     """About every task of a definition."""
-    flow = Flow(definition)
     known = {site.ref: site for site in all_sites}
     for site in all_sites:
         yield from _lists_nobody_runs(site)

@@ -21,7 +21,7 @@ from engine.expressions.scripts import ScriptAnswer, ScriptJob
 from engine.expressions.templates import with_input_template
 from engine.instruments.clock import HandClock
 from engine.instruments.telemetry import Telemetry
-from engine.model.definitions import TaskDef
+from engine.model.definitions import SchemaDef, TaskDef
 from engine.model.errors import InvalidInput, NotFound
 from engine.model.events import Answer, Claim, Event, Result, Start
 from engine.model.execution import Execution, Run
@@ -41,6 +41,9 @@ from engine.testing.mocks import NO_MOCKS, Mocks, Outcome
 from engine.testing.report import Report, Stop, report_of
 
 Evaluate = Callable[[ScriptJob], ScriptAnswer]
+
+SchemaComplaint = Callable[[SchemaDef, Json], str | None]
+"""Why a value does not fit a schema."""
 
 MOST_STEPS = 20_000
 """Turns and scripts a test may take before it counts as one that never ends."""
@@ -85,9 +88,11 @@ def play(
     limits: Limits = LIMITS,
     most_steps: int = MOST_STEPS,
     environment: dict[str, str] | None = None,
+    schema_complaint: SchemaComplaint | None = None,
     randomness: Callable[[int], bytes] = os.urandom,
 ) -> MockRun:
-    """Play a request. The catalogue (`task_def`, `definition`) is only read.
+    """Play a request. The catalogue (`task_def`, `definition`) is only read; `evaluate` runs the
+    scripts, `schema_complaint` holds input and output to their schemas where it is given.
 
     InvalidInput: the request or its mocks cannot be played, or the test never comes to rest.
     """
@@ -99,19 +104,29 @@ def play(
         table.held,
         limits=limits,
         environment=environment,
+        schema_complaint=schema_complaint,
     )
     table.sit_down(knowledge)
-    start = _start(request, knowledge)
+    start = _start(request, knowledge, schema_complaint)
     table.play(start, execution_id(now, randomness(10)), mocks)
     return table.outcome()
 
 
-def _start(request: WorkflowTestRequest, knowledge: Knowledge) -> Start:
+def _start(
+    request: WorkflowTestRequest, knowledge: Knowledge, complain: SchemaComplaint | None
+) -> Start:
     """The event that begins the test."""
     if request.input is None:
         raise InvalidInput("input is null: send an object, or leave the field out.")
     found = _snapshot(request, knowledge)
     given = with_input_template(request.input, found.definition.input_template)
+    schema = found.definition.input_schema
+    if complain is not None and schema is not None and found.definition.enforce_schema:
+        complaint = complain(schema, given)
+        if complaint is not None:
+            raise InvalidInput(
+                f"The input does not fit the inputSchema of {found.definition.name}: {complaint}"
+            )
     return Start(
         definition=found.definition,
         definition_hash=found.hash,
@@ -149,8 +164,16 @@ class _HoldingKnowledge(Knowledge):
         *,
         limits: Limits,
         environment: dict[str, str] | None,
+        schema_complaint: SchemaComplaint | None,
     ) -> None:
-        super().__init__(task_def, definition, limits=limits, environment=environment, jitter=False)
+        super().__init__(
+            task_def,
+            definition,
+            limits=limits,
+            environment=environment,
+            jitter=False,
+            schema_complaint=schema_complaint,
+        )
         self._held = held
 
     def facts(self, now: int, payload: Callable[[int, str], bytes | None]) -> Facts:
