@@ -4,9 +4,11 @@ import html
 import re
 from collections.abc import Sequence
 
+from pydantic.json_schema import models_json_schema
 from starlette.responses import Response
 
 from engine.api.wire import Call, Route
+from engine.api.workflows import Correlated, StateUpdate
 from engine.model.definitions import TaskDef, WorkflowDef
 from engine.model.record import Json, Record
 from engine.model.requests import (
@@ -16,6 +18,7 @@ from engine.model.requests import (
     TaskResult,
     WorkflowTestRequest,
 )
+from engine.model.triggers import EventHandler, WorkflowSchedule
 
 RECORDS: dict[str, type[Record]] = {
     kind.__name__: kind
@@ -27,6 +30,10 @@ RECORDS: dict[str, type[Record]] = {
         RerunRequest,
         SkipRequest,
         WorkflowTestRequest,
+        EventHandler,
+        WorkflowSchedule,
+        StateUpdate,
+        Correlated,
     )
 }
 _VARIABLE = re.compile(r"{(\w+)}")
@@ -71,7 +78,19 @@ def openapi(routes: Sequence[Route]) -> dict[str, Json]:
             "description": "Conductor's API, and our additions below /api/ext.",
         },
         "paths": paths,
+        "components": {"schemas": schemas()},
     }
+
+
+def schemas() -> dict[str, Json]:
+    """The records that requests bring, as JSON Schemas."""
+    _, found = models_json_schema(
+        [(kind, "validation") for kind in RECORDS.values()],
+        by_alias=True,
+        ref_template="#/components/schemas/{model}",
+    )
+    shown: dict[str, Json] = found.get("$defs", {})
+    return shown
 
 
 def _operation(route: Route) -> dict[str, Json]:
@@ -114,10 +133,7 @@ def _content(body: str) -> dict[str, Json]:
         return {"application/json": {"schema": {"type": "array"}}}
     schema: dict[str, Json] = {"type": "object"}
     if body in RECORDS:
-        schema["title"] = body
-        schema["properties"] = {
-            field.alias or name: {} for name, field in RECORDS[body].model_fields.items()
-        }
+        schema = {"$ref": f"#/components/schemas/{body}"}
     return {"application/json": {"schema": schema}}
 
 
