@@ -341,6 +341,11 @@ class Bench:
             raise LookupError(f"no execution {workflow_id}")
         return restore(loaded.execution, loaded.runs)
 
+    def executions(self) -> list[Execution]:
+        """Every execution as it is committed, oldest first, with its payloads."""
+        loaded = [self.store.load(key, payloads=True) for key in sorted(self.store.keys())]
+        return [restore(item.execution, item.runs) for item in loaded if item is not None]
+
     def status(self, workflow_id: str) -> ExecutionStatus:
         return self.execution(workflow_id).status
 

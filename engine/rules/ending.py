@@ -173,6 +173,14 @@ def start_failure_workflow(d: Draft) -> None:
     if name is None or d.status is ExecutionStatus.COMPLETED:
         return
     output: dict[str, Json] = decode(d.field("output")) or {}
+    if "failedWorkflow" in d.workflow_input() and "failureStatus" in d.workflow_input():
+        # One that names itself would go on for ever, each with the whole chain in its input.
+        output[FAILURE_POINTER] = (
+            f"Error workflow {name} failed to start.  reason: this execution is a failure workflow "
+            "itself, and those are not followed by another"
+        )
+        d.set(output=encode(output))
+        return
     found = d.facts.definition(name, execution.definition.failure_workflow_version)
     if found is None:
         output[FAILURE_POINTER] = (

@@ -54,6 +54,8 @@ class ByWorker(TaskKind):
         run = d.edit(run)
         run.status = TaskStatus.SCHEDULED
         run.carrier = run.type
+        # Its time counts from the poll that is to come.
+        run.started_at = 0
         return NOTHING
 
 

@@ -38,6 +38,10 @@ class DoWhile(TaskKind):
         if run.status.terminal or d.busy(node.ref) > 0:
             return NOTHING
         if run.iteration == 0:
+            keep = d.input(run).get("keepLastN")
+            if keep is not None and kept_rounds(keep) is None:
+                reason = f"keepLastN is {keep!r}: give a whole number from 1, or leave it out"
+                return fail(d, run, reason, for_good=True)
             items = self.items(d, run, node)
             if items is not None and not items:
                 d.end(run, TaskStatus.COMPLETED, {"iteration": 0})
@@ -160,13 +164,7 @@ class DoWhile(TaskKind):
 
     def forget(self, d: Draft, run: Run, node: Node, output: dict[str, Json]) -> None:
         """keepLastN: outputs and attempts of older iterations are dropped."""
-        keep = d.input(run).get("keepLastN")
-        if isinstance(keep, bool) or not isinstance(keep, int | float | str):
-            return
-        try:
-            kept = int(keep)
-        except ValueError:
-            return
+        kept = kept_rounds(d.input(run).get("keepLastN")) or 0
         old = run.iteration - kept
         if kept <= 0 or old <= 0:
             return
@@ -176,3 +174,14 @@ class DoWhile(TaskKind):
             while stale is not None:
                 d.remove(stale)
                 stale = d.before(stale)
+
+
+def kept_rounds(value: Json) -> int | None:
+    """How many rounds `keepLastN` keeps; None where the value says no such number."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    return int(number) if number >= 1 and number.is_integer() else None
