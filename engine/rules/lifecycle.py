@@ -105,9 +105,10 @@ def look_again(d: Draft) -> None:
 
 def decide_again(d: Draft, event: Decide) -> None:
     """A look that is harmless at any time."""
-    if d.status is ExecutionStatus.RUNNING:
-        pass_workflow_deadline(d)
-        look_again(d)
+    if d.status.terminal:
+        return
+    pass_workflow_deadline(d)
+    look_again(d)
 
 
 def terminate(d: Draft, event: Terminate) -> None:

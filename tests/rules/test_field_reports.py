@@ -376,7 +376,6 @@ def test_fr_017_a_paused_workflow_is_not_timed_out_and_its_clock_begins_anew() -
     w = bench.start()
     bench.ask(w, Pause())
     bench.advance(3600)
-    bench.ask(w, Decide())
     bench.expect(w, ExecutionStatus.PAUSED)
     bench.ask(w, Resume())
     bench.advance(50)
