@@ -80,6 +80,8 @@ def _outlined(tasks: object, indent: str) -> Iterator[str]:
             continue
         yield f"{indent}{plain(ref_of(task))}  {plain(type_of(task))}  {plain(task.get('name'))}"
         for branch in branches_of(task):
+            if not branch.tasks:
+                continue
             yield f"{indent}  {plain(branch.title)}:"
             yield from _outlined(branch.tasks, f"{indent}    ")
 

@@ -12,15 +12,18 @@ import click
 
 from studio.cli.asking import Asking, asks
 from studio.cli.failures import FAILED, Told
-from studio.cli.output import plain
+from studio.cli.output import plain, say
 from studio.cli.output import status as coloured
 from studio.client.client import Client, Document
+from studio.client.errors import Busy, TooSlow, Unreachable
 from studio.graph.outline import outline_of
 from studio.views import wording
 
 ENDED: Final = frozenset({"COMPLETED", "FAILED", "TIMED_OUT", "TERMINATED"})
 _FIRST_PAUSE_SECONDS: Final = 0.05
 _LONGEST_PAUSE_SECONDS: Final = 2.0
+_MOST_MISSED: Final = 40
+"""How many looks in a row may fail: a minute or so, time enough for a server to be started again."""
 
 Entry = Mapping[str, Any]
 
@@ -69,25 +72,41 @@ def took(entry: Entry) -> str:
 
 
 def follow(
-    client: Client, id_: str, tell: Callable[[Document], None], timeout: float | None = None
+    client: Client,
+    id_: str,
+    tell: Callable[[Document], None],
+    timeout: float | None = None,
+    rest: Callable[[float], None] = time.sleep,
 ) -> bool:
     """Looks until the execution ends; whether it did before the time was over."""
     seen = Seen()
     over = None if timeout is None else time.monotonic() + timeout
-    pause = _FIRST_PAUSE_SECONDS
+    pause, missed = _FIRST_PAUSE_SECONDS, 0
     while True:
-        execution = client.outline(id_)
-        moved = False
-        for change in seen.changes(execution):
-            moved = True
+        execution = _looked(client, id_, may_miss=bool(seen.status) and missed < _MOST_MISSED)
+        missed = 0 if execution else missed + 1
+        if missed == 1:
+            say("The server does not answer; asking on.")
+        changes = list(seen.changes(execution)) if execution else []
+        for change in changes:
             tell(change)
-        if execution.get("status") in ENDED:
+        if seen.status in ENDED:
             return True
         # Much happens at the start and after every move; else nobody needs to be asked often.
-        pause = _FIRST_PAUSE_SECONDS if moved else min(pause * 1.5, _LONGEST_PAUSE_SECONDS)
+        pause = _FIRST_PAUSE_SECONDS if changes else min(pause * 1.5, _LONGEST_PAUSE_SECONDS)
         if over is not None and time.monotonic() + pause > over:
             return False
-        time.sleep(pause)
+        rest(pause)
+
+
+def _looked(client: Client, id_: str, may_miss: bool) -> Document | None:
+    """The execution now. A server that is started again loses nothing, so it may be missed."""
+    try:
+        return client.outline(id_)
+    except (Unreachable, TooSlow, Busy):
+        if not may_miss:
+            raise
+        return None
 
 
 @click.command()

@@ -3,7 +3,13 @@
 import json
 from pathlib import Path
 
-from tests.cli.terminal import EngineTerminal, Terminal, ended, noted, simple
+import httpx
+import pytest
+
+from studio.cli.progress import follow
+from studio.client.client import Client
+from studio.client.errors import Busy
+from tests.cli.terminal import EngineTerminal, Json, Terminal, ended, noted, simple
 from tests.client.conductor_data import a_failed_order
 from tests.client.fake_conductor import Server
 
@@ -116,6 +122,40 @@ def test_watching_a_failure_on_a_conductor_is_code_1_with_its_reason() -> None:
     assert result.exit_code == 1
     assert "track #1" in result.stdout or "poll_carrier #1" in result.stdout
     assert "order-1 is FAILED" in result.stderr
+
+
+def a_server_that_answers(*statuses: int) -> tuple[Client, list[float]]:
+    """A Conductor that answers looks with these codes in turn: 200 is running, 201 completed."""
+    left = list(statuses)
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        if not request.url.path.startswith("/api/workflow/"):
+            return httpx.Response(404, json={"message": "no such path"})
+        code = left.pop(0) if left else statuses[-1]
+        if code == 503:
+            return httpx.Response(503, json={"message": "stopping"})
+        status = "COMPLETED" if code == 201 else "RUNNING"
+        return httpx.Response(200, json={"workflowId": "w", "status": status, "tasks": []})
+
+    http = httpx.Client(base_url="http://server/api", transport=httpx.MockTransport(answer))
+    return Client(http), []
+
+
+def test_watching_outlives_a_server_that_is_started_again() -> None:
+    client, rests = a_server_that_answers(200, 503, 503, 200, 201)
+    told: list[Json] = []
+    assert follow(client, "w", told.append, rest=rests.append)
+    assert [change["status"] for change in told] == ["RUNNING", "COMPLETED"]
+    assert len(rests) == 4
+
+
+def test_watching_gives_up_on_a_server_that_stays_away() -> None:
+    client, rests = a_server_that_answers(200, 503)
+    with pytest.raises(Busy):
+        follow(client, "w", lambda change: None, rest=rests.append)
+    assert 60 < sum(rests) < 120
+    with pytest.raises(Busy):
+        follow(client, "w", lambda change: None, rest=rests.append)
 
 
 def test_verbs_act_on_each_id_and_the_reason_is_kept(terminal: EngineTerminal) -> None:

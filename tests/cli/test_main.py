@@ -4,8 +4,9 @@ import json
 
 import pytest
 
+from studio import supervisor
 from studio.cli.doors import flags
-from studio.cli.main import COMMANDS
+from studio.cli.main import COMMANDS, cli
 from tests.cli.terminal import EngineTerminal, Terminal
 from tests.client.fake_conductor import Server
 
@@ -74,6 +75,18 @@ def test_options_are_passed_on_as_they_were_typed() -> None:
     assert flags({"server": "http://a", **given}) == [
         "--server", "http://a", "--engine-port", "0", "--no-samples",
     ]  # fmt: skip
+
+
+def test_every_option_of_the_start_is_known_here() -> None:
+    theirs = {word for action in supervisor.parser()._actions for word in action.option_strings}
+    ours = {word for option in cli.params for word in option.opts}
+    assert theirs - {"-h", "--help"} <= ours
+
+
+def test_without_a_command_the_supervisor_gets_the_options(
+    terminal: EngineTerminal,
+) -> None:
+    assert "give one" in terminal.bad(2, "--one-process", "--server", "http://a")
 
 
 def test_serve_is_the_engine_s_own_command(terminal: EngineTerminal) -> None:
