@@ -115,8 +115,8 @@ class Inbox:
         return len(self._people) + len(self._machines)
 
 
-def refuse(item: Item) -> None:
+def refuse(item: Item, why: str = "The engine is stopping; nothing was stored.") -> None:
     """Nobody will take it: whoever waits is told so."""
-    reply: Future[Any] | None = item.reply
-    if reply is not None and reply.set_running_or_notify_cancel():
-        reply.set_exception(NotTaken("The engine is stopping; nothing was stored."))
+    reply: Future[Any] | None = getattr(item, "reply", None)
+    if reply is not None and not reply.done() and reply.set_running_or_notify_cancel():
+        reply.set_exception(NotTaken(why))

@@ -4,7 +4,7 @@ import threading
 import traceback
 from collections.abc import Callable
 
-from engine.core.inbox import Inbox
+from engine.core.inbox import Inbox, Item, refuse
 from engine.core.turn import Core
 
 GROUP = 1024
@@ -25,6 +25,8 @@ class CoreThread:
         self.failure: BaseException | None = None
         """What ended the thread before its time. An engine without it must be started anew."""
         self._on_failure = on_failure
+        self._present: list[Item] = []
+        """What the present turn is about."""
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="reprise-core", daemon=True)
 
@@ -46,9 +48,13 @@ class CoreThread:
             self.failure = error
             trace = "".join(traceback.format_exception(error))
             self.core.telemetry.say("core.failed", error=str(error), trace=trace)
+            for item in self._present:
+                refuse(item, "The engine has failed; whether this was stored is unknown.")
             self.inbox.close()
             if self._on_failure is not None:
                 self._on_failure()
+        finally:
+            self.core.dismiss()
 
     def _work(self) -> None:
         core = self.core
@@ -57,7 +63,9 @@ class CoreThread:
             items = core.due_items()
             items += self.inbox.drain(GROUP - min(len(items), GROUP - 1))
             if items:
+                self._present = items
                 core.turn(items)
                 continue
+            self._present = []
             pause = (core.next_at() - core.clock.now()) / 1000
             self.inbox.wait(max(0.0, min(pause, LONGEST_SLEEP)))

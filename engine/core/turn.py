@@ -64,6 +64,8 @@ AGAIN_AFTER_MS = 1000
 OWN = (Due, Claim)
 """Events that the core makes by itself and can make again."""
 
+END_OF_TIME = 2**62
+
 QUIET = (Claim, ExtendLease)
 """Events that leave no ledger line: the attempt's own record says all."""
 
@@ -603,6 +605,11 @@ class Core:
         if errand.catalogue:
             self.knowledge.changed()
         _resolve(errand.reply, value, None)
+
+    def dismiss(self) -> None:
+        """There will be no more turns: workers that wait go away with nothing."""
+        for wanted in self.handout.overdue(END_OF_TIME):
+            _resolve(wanted.reply, [], None)
 
     # What time brings
 

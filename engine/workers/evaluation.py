@@ -35,6 +35,12 @@ class Evaluation:
             self._under_way.add(place)
         self._asked.put(question)
 
+    @property
+    def under_way(self) -> int:
+        """Questions that are not answered yet."""
+        with self._lock:
+            return len(self._under_way)
+
     def start(self) -> None:
         """Begin to answer."""
         for thread in self._threads:
