@@ -39,6 +39,7 @@ class Room:
     problem: int = 0
     checked: tuple[Problem, ...] = ()
     checked_at: tuple[int, str | None] | None = None
+    publishing: bool = False
     published: bool = False
     picks: dict[str, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
@@ -65,6 +66,9 @@ class Room:
             self.selected = result.select
         self.keep()
         return True
+
+    def stop_publishing(self) -> None:
+        self.publishing = False
 
     def undo(self) -> None:
         self._step(self.draft.undo())

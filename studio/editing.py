@@ -489,12 +489,14 @@ def _leave(visit: Visit, room: Room, pressed: str, found: Sequence[Problem]) -> 
     elif pressed == "start":
         st.switch_page("../pages/start.py", query_params={"wf": room.name})
     elif pressed == "publish":
+        room.publishing = True
+        published.forget()
+    if room.publishing:
         _ask_to_publish(visit, room, found)
 
 
 def _ask_to_publish(visit: Visit, room: Room, found: Sequence[Problem]) -> None:
     with problem.told():
-        published.forget()
         known = [each.number for each in published.versions_of(visit.client, room.name)]
         newest = published.definition(visit.client, room.name) if known else None
         plan = publish_dialog.Plan(
@@ -504,7 +506,7 @@ def _ask_to_publish(visit: Visit, room: Room, found: Sequence[Problem]) -> None:
             comparison=compare(newest, room.draft.definition) if newest else None,
             problems=found,
         )
-        publish_dialog.ask(plan, partial(_publish, visit, room))
+        publish_dialog.ask(plan, partial(_publish, visit, room), room.stop_publishing)
 
 
 def _publish(visit: Visit, room: Room, version: int, note: str) -> None:

@@ -42,9 +42,12 @@ class Plan:
         return (self.newest or 0) + 1
 
 
-@st.dialog("Publish", width="large")
-def ask(plan: Plan, publish: Publish) -> None:
-    """The dialog. It closes itself once the version is published."""
+def ask(plan: Plan, publish: Publish, left: Callable[[], None]) -> None:
+    """The dialog, drawn at every run until it is `left`: published, or closed by the person."""
+    st.dialog("Publish", width="large", on_dismiss=left)(_body)(plan, publish, left)
+
+
+def _body(plan: Plan, publish: Publish, left: Callable[[], None]) -> None:
     errors = problems_room.count(plan.problems, "error")
     warnings = problems_room.count(plan.problems, "warning")
     _what(plan)
@@ -74,10 +77,10 @@ def ask(plan: Plan, publish: Publish) -> None:
         if missing:
             st.warning(missing)
             return
-        _carry_out(version, note.strip(), publish)
+        _carry_out(version, note.strip(), publish, left)
 
 
-def _carry_out(version: int, note: str, publish: Publish) -> None:
+def _carry_out(version: int, note: str, publish: Publish, left: Callable[[], None]) -> None:
     try:
         publish(version, note)
     except Refused as error:
@@ -89,6 +92,7 @@ def _carry_out(version: int, note: str, publish: Publish) -> None:
     except ServerError as error:
         problem.show(error)
     else:
+        left()
         st.rerun()
 
 
