@@ -1,17 +1,21 @@
-"""Six-field cron expressions in Spring's dialect, and the instants they name in a time zone.
-
-Seconds come first; day of month and day of week must both match. Clocks that are put forward or
-back: a local time that does not exist is skipped (or shifted to the end of the gap), one that comes
-twice fires once; expressions for every hour go by real time and fire in both.
+"""Six-field cron expressions in Spring's dialect: seconds come first, day of month and day of week
+must both match. Local times alone; wall_clock.py knows which instants they are.
 """
 
 import calendar
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from functools import lru_cache
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from engine.rules.cron_days import (
+    DayRule,
+    before_the_last,
+    last,
+    last_weekday,
+    nearest_weekday,
+    nth,
+)
 
 MACROS = {
     "@yearly": "0 0 0 1 1 *",
@@ -29,16 +33,9 @@ _SUNDAY = 7
 YEARS_AHEAD = 40
 """How far a next time is looked for: February 29 on a given weekday comes within 40 years."""
 
-DayRule = Callable[[int, int], int | None]
-"""Year and month -> the day it means there, if any: `L`, `15W`, `FRI#2`."""
-
 
 class InvalidCron(ValueError):
     """The text is no cron expression; the message says where and why."""
-
-
-class InvalidZone(ValueError):
-    """There is no such time zone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,82 +105,6 @@ class Cron:
                     if not same_minute or second >= start.second:
                         return start.replace(hour=hour, minute=minute, second=second)
         return None
-
-
-def zone_of(name: str) -> ZoneInfo:
-    """A time zone by its IANA name; raises InvalidZone."""
-    try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-        raise InvalidZone(
-            f"zoneId is {name!r}: give an IANA time zone such as Europe/Berlin, or UTC."
-        ) from error
-
-
-def next_instant(cron: Cron, zone: ZoneInfo, after: int, shift: bool = False) -> int | None:
-    """The first instant after another (epoch milliseconds) that an expression names in a zone.
-    `shift`: a local time that does not exist fires at the end of the gap."""
-    return _Wall(zone, shift).next(cron, after // 1000)
-
-
-class _Wall:
-    """A clock on a wall: local times and the instants they mean (epoch seconds)."""
-
-    def __init__(self, zone: ZoneInfo, shift: bool) -> None:
-        self._zone = zone
-        self._shift = shift
-
-    def next(self, cron: Cron, after: int) -> int | None:
-        here = datetime.fromtimestamp(after, self._zone)
-        local = here.replace(tzinfo=None, fold=0)
-        again = self._second_pass(cron, local, here.fold)
-        found = cron.next_local(local)
-        while found is not None:
-            instant = self._instant(cron, found, here.fold)
-            if instant is not None and instant > after:
-                at = instant if again is None else min(instant, again)
-                return at * 1000
-            found = cron.next_local(found)
-        return None if again is None else again * 1000
-
-    def _instant(self, cron: Cron, local: datetime, fold: int) -> int | None:
-        """What a local time means; None if it is not to fire."""
-        first, second = (self._reading(local, which) for which in (0, 1))
-        if first == second:
-            return first
-        if first > second:
-            return self._change(second, first) if self._shift else None
-        if fold == 0:
-            return first
-        return second if cron.every_hour else None
-
-    def _second_pass(self, cron: Cron, local: datetime, fold: int) -> int | None:
-        """In the first of two equal hours, an expression for every hour has the second one to
-        come."""
-        first, second = (self._reading(local, which) for which in (0, 1))
-        if first >= second or fold or not cron.every_hour:
-            return None
-        turned_back = self._change(first, second)
-        begins = datetime.fromtimestamp(turned_back, self._zone).replace(tzinfo=None, fold=0)
-        found = cron.next_local(begins - timedelta(seconds=1))
-        return None if found is None else self._reading(found, 1)
-
-    def _reading(self, local: datetime, fold: int) -> int:
-        return int(local.replace(tzinfo=self._zone, fold=fold).timestamp())
-
-    def _change(self, low: int, high: int) -> int:
-        """The first instant of the new offset, between one of the old and one of the new."""
-        old = self._offset(low)
-        while high - low > 1:
-            middle = (low + high) // 2
-            if self._offset(middle) == old:
-                low = middle
-            else:
-                high = middle
-        return high
-
-    def _offset(self, instant: int) -> timedelta | None:
-        return datetime.fromtimestamp(instant, UTC).astimezone(self._zone).utcoffset()
 
 
 # Reading
@@ -268,11 +189,11 @@ def _days(text: str) -> tuple[frozenset[int], tuple[DayRule, ...]]:
     rules: list[DayRule] = []
     for part in text.upper().split(","):
         if part == "LW":
-            rules.append(_last_weekday)
+            rules.append(last_weekday)
         elif part.startswith("L"):
-            rules.append(_before_the_last(_offset(part)))
+            rules.append(before_the_last(_offset(part)))
         elif part.endswith("W"):
-            rules.append(_nearest_weekday(_day(part[:-1])))
+            rules.append(nearest_weekday(_day(part[:-1])))
         else:
             plain.append("*" if part == "?" else part)
     return (
@@ -302,9 +223,9 @@ def _weekdays(text: str) -> tuple[frozenset[int], tuple[DayRule, ...]]:
     for part in _named(text, _DAYS).split(","):
         if "#" in part:
             day, _, which = part.partition("#")
-            rules.append(_nth(_weekday(day), _which(which)))
+            rules.append(nth(_weekday(day), _which(which)))
         elif part.endswith("L"):
-            rules.append(_last(_weekday(part[:-1])))
+            rules.append(last(_weekday(part[:-1])))
         else:
             plain.append("*" if part == "?" else part)
     numbers: set[int] = set()
@@ -325,55 +246,3 @@ def _which(text: str) -> int:
     if not 1 <= which <= 5:
         raise InvalidCron(f"'#{text}' must be from #1 to #5")
     return which
-
-
-# Days that depend on their month
-
-
-def _length(year: int, month: int) -> int:
-    return calendar.monthrange(year, month)[1]
-
-
-def _before_the_last(offset: int) -> DayRule:
-    def rule(year: int, month: int) -> int | None:
-        day = _length(year, month) - offset
-        return day if day > 0 else None
-
-    return rule
-
-
-def _last_weekday(year: int, month: int) -> int | None:
-    day = _length(year, month)
-    return day - max(0, date(year, month, day).isoweekday() - 5)
-
-
-def _nearest_weekday(day: int) -> DayRule:
-    def rule(year: int, month: int) -> int | None:
-        length = _length(year, month)
-        if day > length:
-            return None
-        weekday = date(year, month, day).isoweekday()
-        if weekday == 6:
-            return day - 1 if day > 1 else day + 2
-        if weekday == 7:
-            return day + 1 if day < length else day - 2
-        return day
-
-    return rule
-
-
-def _nth(weekday: int, which: int) -> DayRule:
-    def rule(year: int, month: int) -> int | None:
-        first = date(year, month, 1).isoweekday()
-        day = 1 + (weekday - first) % 7 + 7 * (which - 1)
-        return day if day <= _length(year, month) else None
-
-    return rule
-
-
-def _last(weekday: int) -> DayRule:
-    def rule(year: int, month: int) -> int | None:
-        length = _length(year, month)
-        return length - (date(year, month, length).isoweekday() - weekday) % 7
-
-    return rule

@@ -3,7 +3,8 @@
 from typing import NamedTuple
 
 from engine.model.triggers import CronSchedule, MissingTimes, WorkflowSchedule
-from engine.rules.cron import next_instant, parse_cron, zone_of
+from engine.rules.cron import parse_cron
+from engine.rules.wall_clock import next_instant, zone_of
 
 EARLY_MS = 500
 """A start bound counts from this much before it, so that a slot on the bound itself fires."""

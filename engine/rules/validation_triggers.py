@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from engine.model.errors import Violation
 from engine.model.triggers import Action, EventHandler, WorkflowSchedule
-from engine.rules.cron import InvalidCron, InvalidZone, parse_cron, zone_of
+from engine.rules.cron import InvalidCron, parse_cron
+from engine.rules.wall_clock import InvalidZone, zone_of
 
 LATEST_BOUND = 250_000_000_000_000
 """Epoch milliseconds in the year 9892: what lies beyond is no date."""

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.rules.cron import InvalidCron, InvalidZone, next_instant, parse_cron, zone_of
+from engine.rules.cron import InvalidCron, parse_cron
+from engine.rules.wall_clock import InvalidZone, next_instant, zone_of
 
 
 def fires(text: str, start: str, count: int, zone: str = "UTC", shift: bool = False) -> list[str]:
