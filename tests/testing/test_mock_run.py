@@ -278,6 +278,13 @@ def test_a_loop_that_never_ends_is_an_error_and_no_hang():
         played(loop, evaluate=lambda job: ScriptAnswer(value=True), most_steps=50)
 
 
+def test_a_loop_that_goes_round_too_often_fails_long_before_an_engines_limit():
+    loop = a_task("loop", "DO_WHILE", loopCondition="true", loopOver=[a_task("n", "NOOP")])
+    run = played(loop, evaluate=lambda job: ScriptAnswer(value=True))
+    assert run.workflow["status"] == "FAILED"
+    assert "limit of 500 iterations" in run.workflow["reasonForIncompletion"]
+
+
 @pytest.mark.parametrize(
     ("mock", "field"),
     [
