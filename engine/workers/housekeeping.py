@@ -3,6 +3,7 @@ goes to the core as short errands, and waits while the core is busy."""
 
 import threading
 import time
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -10,11 +11,9 @@ from typing import Any
 from engine.core.inbox import Errand, Inbox
 from engine.instruments.clock import Clock
 from engine.instruments.telemetry import Telemetry
-from engine.model.errors import EngineError
 from engine.model.status import ExecutionStatus
 from engine.services.sightings import Sightings
 from engine.store import catalogue, retention, search
-from engine.store.contract import StoreFailed
 from engine.store.rowstore import RowStore
 from engine.store.sqlite import SqliteStore
 
@@ -88,8 +87,9 @@ class Housekeeping:
     def _do(self, chore: Chore) -> bool:
         try:
             return chore.work()
-        except (EngineError, StoreFailed) as error:
-            self._telemetry.say("chore.failed", chore=chore.name, error=str(error))
+        except Exception as error:
+            trace = traceback.format_exc()
+            self._telemetry.say("chore.failed", chore=chore.name, error=str(error), trace=trace)
             return False
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import orjson
 
 from engine.store.messages import outbox
+from engine.store.reading import counts
 from tests.engine.builders import Bench, task, workflow
 from tests.workers.web import Reply, Seen, web
 
@@ -69,3 +70,41 @@ def test_where_nobody_listens_nothing_is_kept() -> None:
         define(bench)
         bench.run("w")
         bench.until(lambda: not waiting(bench))
+
+
+def test_an_event_task_reaches_the_handlers_of_its_queue() -> None:
+    handler = {
+        "name": "on_order",
+        "event": "conductor:source:orders",
+        "active": True,
+        "actions": [
+            {
+                "action": "start_workflow",
+                "start_workflow": {"name": "target", "input": {"order": "${order}"}},
+            }
+        ],
+    }
+    with Bench() as bench:
+        bench.define(
+            workflow("target", task("n", "NOOP")),
+            workflow(
+                "source",
+                task("e", "EVENT", sink="conductor:orders", inputParameters={"order": 7}),
+            ),
+        )
+        bench.engine.triggers.add(handler)
+        bench.run("source")
+        bench.until(lambda: bench.engine.store.read(counts).get(("target", "COMPLETED")))
+
+
+def test_a_schedule_starts_its_workflow() -> None:
+    with Bench() as bench:
+        bench.define(workflow("target", task("n", "NOOP")))
+        bench.engine.schedules.save(
+            {
+                "name": "often",
+                "cronExpression": "* * * * * *",
+                "startWorkflowRequest": {"name": "target", "version": 1},
+            }
+        )
+        bench.until(lambda: bench.engine.store.read(counts).get(("target", "COMPLETED")))
