@@ -23,6 +23,7 @@ from studio.views.execution import (
     ExecutionView,
     StoryLine,
     entries_of,
+    in_short,
     latest_attempts,
     root_failure,
     story_of,
@@ -50,6 +51,16 @@ def head(visit: Visit, view: ExecutionView) -> None:
         markup.show(row, markup.meta(_facts(visit, view)))
     with right:
         recovery_bar.buttons(view, primary)
+        _share(visit, view)
+
+
+def _share(visit: Visit, view: ExecutionView) -> None:
+    """A few lines for a chat, with the link."""
+    row = st.container(horizontal=True, horizontal_alignment="right")
+    with row.popover("Share", icon=":material/share:", type="tertiary"):
+        place = markup.address("execution", id=view.id, task=st.query_params.get("task"))
+        base = str(st.context.url or "").rsplit("/", 1)[0]
+        st.code(in_short(view, f"{base}/{place}", visit.now_ms), language="markdown")
 
 
 def _primary(view: ExecutionView) -> str:
@@ -126,6 +137,7 @@ def _diagram(visit: Visit, view: ExecutionView) -> None:
             st.caption(f"Ran, but not in this definition: {', '.join(state.unplaced)}")
     with right:
         ref = _ref_of(drawn, event.selected)
+        _open_child(view, drawn, event)
         if ref:
             if st.query_params.get("task") != ref:
                 st.query_params["task"] = ref
@@ -147,6 +159,23 @@ def _first_choice(view: ExecutionView, drawn: layout.Layout) -> str | None:
     root = root_failure(view)
     wanted = st.query_params.get("task", root.ref if root else "")
     return next((node.id for node in drawn.nodes if node.ref == wanted and wanted), None)
+
+
+def _open_child(view: ExecutionView, drawn: layout.Layout, event: graph_canvas.CanvasEvent) -> None:
+    """A double click on a sub-workflow leads to its execution."""
+    for op in event.ops:
+        node = drawn.by_id.get(op.get("id", "")) if op["op"] == "open" else None
+        child = next(
+            (
+                entry.get("subWorkflowId")
+                for entry in reversed(latest_attempts(view.outline))
+                if node is not None and entry["ref"] == node.ref and entry.get("subWorkflowId")
+            ),
+            None,
+        )
+        if child:
+            st.query_params.from_dict({"id": str(child)})
+            st.rerun()
 
 
 def _ref_of(drawn: layout.Layout, id_: str | None) -> str:
@@ -255,9 +284,9 @@ def _story(visit: Visit, view: ExecutionView) -> None:
     columns = (
         markup.Column("When"),
         markup.Column("What"),
-        markup.Column("Then", cut=True),
+        markup.Column("Then"),
         markup.Column("Who", wide=True),
-        markup.Column("Why", wide=True),
+        markup.Column("Why", cut=True, wide=True),
     )
     rows = [
         markup.Row(

@@ -23,6 +23,9 @@ def show(visit: Visit, view: ExecutionView, ref: str) -> None:
         iterations = iterations_of(view.outline, ref)
         if not iterations:
             _head(ref, str(task.get("type") or ""), "")
+            if not task:
+                st.caption("This execution has no such task. Choose one in the picture.")
+                return
             st.caption("This task has not run.")
             _as_written(task)
             if "skip" in recovery.allowed(view.status):
@@ -100,7 +103,7 @@ def _attempt(visit: Visit, attempts: list[Entry], ref: str, iteration: int) -> E
 
 def _try_cells(visit: Visit, entry: Entry, index: int) -> list[object]:
     began = number(entry.get("startTime")) or number(entry.get("scheduledTime"))
-    reason = wording.first_line(str(entry.get("reason") or ""), 80)
+    reason = wording.reason_line(str(entry.get("reason") or ""), 80)
     return [
         markup.status(entry["status"], f"Try {index + 1}"),
         wording.moment(began, visit.zone, "%H:%M:%S"),

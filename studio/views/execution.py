@@ -210,6 +210,19 @@ def task_of(definition: Mapping[str, Any], ref: str) -> dict[str, Any] | None:
     return None
 
 
+def in_short(view: ExecutionView, address: str, now_ms: int) -> str:
+    """An execution in a few lines of Markdown."""
+    head = f"**{view.name} v{view.version}** is {marks.mark_of(view.status).word.lower()}"
+    lines = [f"{head}, started {wording.ago(view.started_ms, now_ms)}."]
+    root = root_failure(view)
+    if root is not None:
+        tries = wording.plural(root.tries, "try", "tries")
+        lines.append(f"Failed at `{root.ref}` after {tries}: {wording.reason_line(root.reason)}")
+    if view.correlation:
+        lines.append(f"Correlation id {view.correlation}")
+    return "\n".join([*lines, f"<{address}>"])
+
+
 def waiting_for(view: ExecutionView) -> list[Entry]:
     """The attempts that are open now."""
     return [entry for entry in latest_attempts(view.outline) if entry["status"] in OPEN]

@@ -146,7 +146,11 @@ def _retry(view: ExecutionView, ref: str, call: str) -> Plan:
         RETRY,
         ref,
         again=_unique([*own, *joins]),
-        reused=_unique(entry["ref"] for entry in last if entry["status"] in DONE),
+        reused=_unique(
+            entry["ref"]
+            for entry in last
+            if entry["status"] in DONE and entry["ref"] not in {*own, *joins}
+        ),
         unknown=_later(unreached),
         blocked=""
         if own

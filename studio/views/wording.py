@@ -13,6 +13,8 @@ _DAY: Final = 86_400_000
 _WRAPPED: Final = re.compile(
     r"Task \S+ failed with status: (?P<status>\w+) and reason: '(?P<reason>.*)'\s*", re.DOTALL
 )
+_CHILD: Final = re.compile(r"Sub workflow \S+ failure reason: (?P<reason>.*)", re.DOTALL)
+_DEPTH: Final = 8
 _ASKING: Final = ("question", "title", "message", "summary", "subject", "description")
 NONE: Final = "none"
 
@@ -82,10 +84,15 @@ def first_line(text: str, limit: int = 160) -> str:
 
 
 def reason_line(text: str, limit: int = 160) -> str:
-    """The reason of an execution in one line: that of its task, without what was put around it."""
-    found = _WRAPPED.fullmatch(text.strip())
-    inner = found["reason"] if found else text
-    return first_line(inner, limit) or (found["status"] if found else "")
+    """A reason in one line: that of the task it began with, without what was put around it."""
+    inner, status = text.strip(), ""
+    for _ in range(_DEPTH):
+        found = _WRAPPED.fullmatch(inner) or _CHILD.fullmatch(inner)
+        if found is None:
+            break
+        status = found.groupdict().get("status") or status
+        inner = found["reason"].strip()
+    return first_line(inner, limit) or status
 
 
 def asked_in(payload: str, limit: int = 90) -> str:
