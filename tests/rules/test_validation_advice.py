@@ -7,8 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.expressions.scripts import Language, ScriptAnswer, ScriptJob
+from engine.model.definitions import TaskDef
 from engine.rules.validation_advice import findings
 from engine.rules.validation_findings import Finding, Severity
+from engine.rules.validation_settings import policy_findings
 from sample_workflows.catalogue import samples
 
 
@@ -320,6 +322,28 @@ def test_a_finding_can_be_sent():
         "message": "Nothing reads the field 'retries'.",
         "fix": "Check its spelling and its place, or remove it.",
     }
+
+
+@pytest.mark.parametrize(
+    ("fields", "place"),
+    [
+        ({"retryCount": 0, "timeoutPolicy": "RETRY", "totalTimeoutSeconds": 9}, "timeoutPolicy"),
+        ({"retryDelaySeconds": -1}, "retryDelaySeconds"),
+        ({"retryDelaySeconds": 0, "retryLogic": "LINEAR_BACKOFF"}, "retryLogic"),
+        ({"maxRetryDelaySeconds": 30}, "maxRetryDelaySeconds"),
+        ({"backoffScaleFactor": 2}, "backoffScaleFactor"),
+        ({"totalTimeoutSeconds": 60}, "totalTimeoutSeconds"),
+    ],
+)
+def test_settings_of_a_task_definition_that_contradict_each_other_are_told(
+    fields: dict[str, Any], place: str
+):
+    policy = TaskDef.read({"name": "charge", **fields})
+    assert told(list(policy_findings(policy, ()))) == [("contradicting_retry", place)]
+
+
+def test_a_plain_task_definition_contradicts_nothing():
+    assert list(policy_findings(TaskDef.read({"name": "charge"}), ())) == []
 
 
 def test_the_samples_have_no_errors():
