@@ -38,13 +38,19 @@ class Settings:
     """Threads that carry out Python functions and HTTP tasks."""
     http_worker: bool = True
     """Carry out HTTP tasks here."""
+    llm_urls: Mapping[str, str] = field(default_factory=dict)
+    """Where providers of models are reached, by their word in llmProvider: `REPRISE_LLM_OPENAI_URL`
+    and so on. With one or more of them LLM and MCP tasks are carried out here; their keys are the
+    secrets `OPENAI_API_KEY` and so on."""
+    mcp_worker: bool = False
+    """Carry out MCP tasks here, even without a provider of models."""
     grace_seconds: float = 10.0
     """How long work that runs may take to end when the engine stops."""
     python_scripts: bool = False
     """May INLINE tasks bring Python? Their process is bounded, but no sandbox."""
     secret_prefix: str = "CONDUCTOR_SECRET_"
     environment_prefix: str = "CONDUCTOR_ENV_"
-    limits: Limits = field(default_factory=lambda: Limits(response_grace_ms=1000))
+    limits: Limits = field(default_factory=lambda: Limits(response_grace_ms=500))
     http_response_bytes: int = 10 * 1024 * 1024
     reach: Reach | None = None
     """None: loopback and public addresses while the engine itself listens on loopback, else
@@ -87,9 +93,10 @@ def settings_from(environment: Mapping[str, str], **given: Any) -> Settings:
     plain = Settings()
     for item in fields(Settings):
         text = environment.get(PREFIX + item.name.upper())
-        if text is not None and item.name != "limits":
+        if text is not None and item.name not in ("limits", "llm_urls"):
             found[item.name] = _read(item.name, text, getattr(plain, item.name))
     found["limits"] = _limits(environment, plain.limits)
+    found["llm_urls"] = _llm_urls(environment)
     found.update({name: value for name, value in given.items() if value is not None})
     settings = replace(plain, **found)
     _check(settings)
@@ -103,6 +110,16 @@ def _limits(environment: Mapping[str, str], plain: Limits) -> Limits:
         if text is not None:
             found[item.name] = _read(f"limit_{item.name}", text, getattr(plain, item.name))
     return replace(plain, **found)
+
+
+def _llm_urls(environment: Mapping[str, str]) -> dict[str, str]:
+    """The addresses of `REPRISE_LLM_..._URL`, by what stands for the dots."""
+    begin, end = f"{PREFIX}LLM_", "_URL"
+    return {
+        name[len(begin) : -len(end)].lower(): url.strip()
+        for name, url in environment.items()
+        if name.startswith(begin) and name.endswith(end) and url.strip()
+    }
 
 
 def _read(name: str, text: str, plain: Any) -> Any:
@@ -136,3 +153,9 @@ def _check(settings: Settings) -> None:
         value = getattr(settings, name)
         if value is not None and value not in get_args(allowed):
             raise InvalidInput(f"{name} is {value!r}: use one of {', '.join(get_args(allowed))}.")
+    for provider, url in settings.llm_urls.items():
+        if not url.startswith(("http://", "https://")):
+            raise InvalidInput(
+                f"The address of the provider {provider} is {url!r}: it must begin with http:// or "
+                f"https://. Correct {PREFIX}LLM_{provider.upper()}_URL."
+            )

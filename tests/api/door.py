@@ -9,6 +9,7 @@ import httpx
 
 from engine.api.app import create_app
 from engine.engine import Engine
+from engine.instruments.clock import Clock
 from engine.settings import Settings
 
 Json = Any
@@ -17,9 +18,9 @@ Json = Any
 class Door:
     """An engine behind its API. Requests go straight into the app, over no network."""
 
-    def __init__(self, **settings: Any) -> None:
+    def __init__(self, clock: Clock | None = None, **settings: Any) -> None:
         plain = {"database": "memory:", "evaluators": 1, "http_worker": False, **settings}
-        self.engine = Engine(Settings(**plain))
+        self.engine = Engine(Settings(**plain), clock=clock)
         self.app = create_app(self.engine)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
