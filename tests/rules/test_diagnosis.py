@@ -1,0 +1,157 @@
+"""What a person is told about an execution that has stopped, or waits."""
+
+from engine.model.events import Pause, Terminate
+from engine.model.execution import Execution
+from engine.model.status import TaskStatus
+from engine.rules.diagnosis import Diagnosis, diagnose, fingerprint
+from tests.builders import Bench, a_child, a_definition, a_fork, a_loop, a_task, a_task_def
+
+
+def told(bench: Bench, workflow_id: str) -> Diagnosis:
+    def child(wanted: str) -> Execution | None:
+        return next((item for item in bench.executions() if item.id == wanted), None)
+
+    return diagnose(bench.execution(workflow_id), bench.clock.now(), child)
+
+
+def a_bench(*tasks: object, **policy: object) -> Bench:
+    return Bench(a_definition(*tasks), task_defs=[a_task_def("a", **policy)])  # type: ignore[arg-type]
+
+
+def test_a_failure_is_told_with_its_task_its_attempt_and_its_reason() -> None:
+    bench = a_bench(a_task("a"), retry_count=1)
+    w = bench.start()
+    bench.fail("a", "card declined")
+    bench.fail("a", "card declined")
+    found = told(bench, w)
+    assert found.headline == "a failed at attempt 2: card declined"
+    assert found.cause is not None and found.cause.attempts == 2
+    assert found.next_steps[0].startswith("Retry: a new attempt of a")
+
+
+def test_the_root_of_a_failure_is_found_through_sub_workflows() -> None:
+    bench = Bench(
+        a_definition(a_child("outer", "middle")),
+        a_definition(a_child("inner", "kid"), name="middle"),
+        a_definition(a_task("a"), name="kid"),
+        task_defs=[a_task_def("a")],
+    )
+    w = bench.start()
+    bench.fail("a", "no route")
+    found = told(bench, w)
+    assert found.cause is not None
+    assert (found.cause.workflow, found.cause.reference, len(found.path)) == ("kid", "a", 3)
+    assert found.headline == "a in its sub-workflow kid failed: no route"
+    assert "sub-workflow tasks resumed" in found.next_steps[0]
+
+
+def test_a_join_or_a_loop_is_never_the_root() -> None:
+    fork = a_fork("f", [a_task("a", permissive=True)], [a_task("b", "NOOP")])
+    bench = a_bench(*fork)
+    w = bench.start()
+    bench.fail("a", "broken")
+    cause = told(bench, w).cause
+    assert cause is not None and cause.reference == "a"
+
+
+def test_a_task_that_nobody_took_asks_for_a_worker() -> None:
+    bench = a_bench(a_task("a"), poll_timeout_seconds=10, timeout_policy="TIME_OUT_WF")
+    w = bench.start()
+    bench.advance(11)
+    assert told(bench, w).next_steps[0] == "No worker took it in time: start one that polls a."
+
+
+def test_a_silent_worker_is_named() -> None:
+    bench = a_bench(a_task("a"), response_timeout_seconds=10)
+    w = bench.start()
+    bench.poll("a")
+    bench.advance(11)
+    found = told(bench, w)
+    assert found.headline.startswith("a ran out of time: responseTimeout")
+    assert found.next_steps[0].startswith("w was not heard of in time")
+
+
+def test_an_execution_that_a_person_ended_has_a_reason_and_no_root() -> None:
+    bench = a_bench(a_task("a"))
+    w = bench.start()
+    bench.ask(w, Terminate(reason="wrong customer"))
+    found = told(bench, w)
+    assert (found.headline, found.cause) == ("It is TERMINATED: wrong customer", None)
+
+
+def test_the_same_failure_has_the_same_fingerprint_whatever_its_ids_and_numbers() -> None:
+    first = fingerprint("w", "a", "timeout after 31 s for 018bcfe5-6800-70c1-8e7c-ba1de146b368")
+    second = fingerprint("w", "a", "timeout after 7.5 s for 118bcfe5-6800-70c1-8e7c-ba1de146b369")
+    assert first == second
+    assert first != fingerprint("w", "b", "timeout after 31 s for 018bcfe5")
+    assert first != fingerprint("w", "a", "connection refused")
+
+
+def test_the_iteration_of_a_loop_does_not_change_a_fingerprint() -> None:
+    found = []
+    for rounds in (1, 2):
+        bench = a_bench(a_loop("l", a_task("a"), items=[1, 2, 3]))
+        w = bench.start()
+        for _ in range(rounds):
+            bench.complete("a")
+        bench.fail("a", "broken")
+        found.append(told(bench, w).fingerprint)
+    assert found[0] == found[1]
+
+
+def test_ready_work_waits_for_a_worker_of_its_queue() -> None:
+    bench = a_bench(a_task("a"))
+    w = bench.start(task_to_domain={"a": "eu"})
+    bench.advance(180)
+    found = told(bench, w)
+    assert found.headline == "a waits for a worker of domain eu that polls a, since 3 minutes"
+    assert found.next_steps == ("See that a worker polls a in domain eu.",)
+
+
+def test_work_in_hand_says_with_whom_and_until_when() -> None:
+    bench = a_bench(a_task("a"), response_timeout_seconds=60)
+    w = bench.start()
+    bench.poll("a")
+    bench.advance(10)
+    headline = told(bench, w).headline
+    assert headline == "a is with w since 10 seconds, and is given up in 50 seconds"
+
+
+def test_a_delayed_retry_says_when_it_can_be_polled() -> None:
+    bench = a_bench(a_task("a"), retry_count=1, retry_delay_seconds=90)
+    w = bench.start()
+    bench.fail("a")
+    assert told(bench, w).headline == "a can be polled in 1 minute (attempt 2)"
+
+
+def test_everything_that_is_waited_for_is_listed() -> None:
+    wait = a_task("timer", "WAIT", input_parameters={"duration": "2h"})
+    branches = [wait], [a_task("human", "HUMAN")], [a_child("sub", "kid")]
+    bench = Bench(a_definition(*a_fork("f", *branches)), a_definition(a_task("a"), name="kid"))
+    w = bench.start()
+    found = told(bench, w)
+    child = bench.run(w, "sub").child_id
+    assert found.waiting == (
+        "timer goes on in 2 hours",
+        "human waits for somebody to complete it, since 0 seconds",
+        f"sub waits for its sub-workflow {child}, since 0 seconds",
+    )
+    bench.ask(w, Pause())
+    assert told(bench, w).headline == "It is paused until somebody resumes it (and 3 more)"
+
+
+def test_a_stuck_execution_shows_the_error() -> None:
+    bench = a_bench(a_task("a"))
+    w = bench.start()
+    execution = bench.execution(w)
+    execution.stuck = "Result could not be taken: KeyError: 'x'"
+    found = diagnose(execution, 0)
+    assert "KeyError" in found.headline and found.fingerprint is not None
+
+
+def test_a_completed_execution_needs_nothing() -> None:
+    bench = a_bench(a_task("a"))
+    w = bench.start()
+    bench.complete("a")
+    assert told(bench, w).next_steps == ()
+    assert bench.run(w, "a").status is TaskStatus.COMPLETED
