@@ -219,6 +219,17 @@ def accepted(report: Report, *, paths: bool = True) -> JsonObject:
     return expect
 
 
+def pruned(case: JsonObject, report: Report) -> JsonObject:
+    """The case without the answers that nobody asked for."""
+    mocks = dict(case.get("mocks") or {})
+    for left in report.left:
+        kept = mocks[left.key][: left.used]
+        mocks = (
+            {**mocks, left.key: kept} if kept else {k: v for k, v in mocks.items() if k != left.key}
+        )
+    return {**case, "mocks": mocks}
+
+
 @dataclass(frozen=True, slots=True)
 class Gap:
     """Something that no case has gone through. `case` is the branch, `ref` the task."""

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
 
 from studio import navigation, session
 from studio.client.client import Client
@@ -32,6 +33,8 @@ def opened(page: str, parameters: Mapping[str, str | Sequence[str]] | None = Non
     for name, value in (parameters or {}).items():
         app.query_params[name] = value if isinstance(value, str) else list(value)
     app.switch_page(str(entry.path))
+    # Streamlit knows a page by its address; AppTest takes the name of the file for it.
+    app._page_hash = calc_hash(entry.address)
     return app.run()
 
 
