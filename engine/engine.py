@@ -28,6 +28,7 @@ from engine.settings import Settings
 from engine.store import catalogue
 from engine.store.database import open_store
 from engine.store.holding import in_hands_of
+from engine.workers.ai_task import AiCraft
 from engine.workers.delivery import (
     TASK_STATUS,
     WORKFLOW_STATUS,
@@ -44,6 +45,9 @@ from engine.workers.http_call import Caller
 from engine.workers.http_task import TASK as HTTP
 from engine.workers.http_task import HttpCraft
 from engine.workers.lane import LaneSettings
+from engine.workers.llm_providers import Providers
+from engine.workers.llm_task import Models
+from engine.workers.mcp_task import ToolServers
 from engine.workers.pool import LOCAL, WorkerPool
 from engine.workers.reporting import Reporting
 
@@ -99,7 +103,9 @@ class Engine:
         )
         self._caller = self._http_caller()
         if self.settings.http_worker:
-            self.workers.open(self._http_lane(), HttpCraft(self._caller))
+            self.workers.open(self._lane(HTTP), HttpCraft(self._caller))
+        for word, craft in self._ai_crafts().items():
+            self.workers.open(self._lane(word), craft)
         self.delivery = Delivery(
             self.store, self.inbox, self.clock, self.telemetry, self._routing()
         )
@@ -138,9 +144,21 @@ class Engine:
         )
         return Caller(egress, settings.http_response_bytes)
 
-    def _http_lane(self) -> LaneSettings:
+    def _lane(self, word: str) -> LaneSettings:
+        """A lane of a built-in worker: its work waits for the network, so it is never quick."""
         threads = self.settings.worker_threads
-        return LaneSettings(HTTP, None, self.workers.worker_id, threads, most=threads)
+        return LaneSettings(word, None, self.workers.worker_id, threads, most=threads)
+
+    def _ai_crafts(self) -> dict[str, AiCraft]:
+        """None without a provider: these words then wait for workers from outside."""
+        settings = self.settings
+        crafts: dict[str, AiCraft] = {}
+        if settings.llm_urls:
+            providers = Providers(settings.llm_urls, settings.secret, settings.secret_prefix)
+            crafts |= Models(self._caller, providers, self.executions.view_of).crafts()
+        if settings.llm_urls or settings.mcp_worker:
+            crafts |= ToolServers(self._caller).crafts()
+        return crafts
 
     def _routing(self) -> Routing:
         hooks = {
