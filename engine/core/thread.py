@@ -25,6 +25,8 @@ class CoreThread:
         self.failure: BaseException | None = None
         """What ended the thread before its time. An engine without it must be started anew."""
         self._on_failure = on_failure
+        self.idle = False
+        """Nothing is to be done at this moment."""
         self._present: list[Item] = []
         """What the present turn is about."""
         self._stopping = threading.Event()
@@ -68,4 +70,6 @@ class CoreThread:
                 continue
             self._present = []
             pause = (core.next_at() - core.clock.now()) / 1000
+            self.idle = True
             self.inbox.wait(max(0.0, min(pause, LONGEST_SLEEP)))
+            self.idle = False

@@ -182,14 +182,19 @@ class Execution:
             self._count(self.runs.get(seq), -1)
             self._count(run, +1)
             self.runs[seq] = run
-            self.decoded.pop((seq, "input"), None)
-            self.decoded.pop((seq, "output"), None)
-        _take_over(self.latest, changes.latest)
-        _take_over(self.last_of, changes.last_of)
+            if self.decoded:
+                self.decoded.pop((seq, "input"), None)
+                self.decoded.pop((seq, "output"), None)
+        if changes.latest:
+            _take_over(self.latest, changes.latest)
+        if changes.last_of:
+            _take_over(self.last_of, changes.last_of)
         self.open = changes.open
         self.unsettled = changes.unsettled
-        self.left.update(changes.left)
-        self.busy.update(changes.busy)
+        if changes.left:
+            self.left.update(changes.left)
+        if changes.busy:
+            self.busy.update(changes.busy)
         for name in ("variables", "input"):
             if name in changes.fields:
                 self.decoded.pop((0, name), None)

@@ -69,6 +69,10 @@ RULES: dict[type[Event], Callable[[Draft, Any], None]] = {
 """Which rule answers which event."""
 
 
+CHANGE_NO_FLOW = frozenset([Claim, ExtendLease])
+"""Who holds an attempt and for how long: an execution at rest stays at rest."""
+
+
 def decide(execution: Execution, event: Event, facts: Facts) -> Changes:
     """What an event means for an execution. The execution itself is not changed.
 
@@ -76,7 +80,8 @@ def decide(execution: Execution, event: Event, facts: Facts) -> Changes:
     """
     draft = Draft(execution, facts)
     RULES[type(event)](draft, event)
-    come_to_rest(draft)
+    if type(event) not in CHANGE_NO_FLOW:
+        come_to_rest(draft)
     finish(draft)
     return draft.changes
 

@@ -20,9 +20,8 @@ from engine.store.sqlite import SqliteStore
 DAY_MS = 24 * 3600 * 1000
 PIECE = 20
 """Executions that one errand takes up or takes away."""
-BUSY_ITEMS = 8
-"""So many items in the inbox, and chores wait."""
-PATIENCE_SECONDS = 5.0
+LOOK_SECONDS = 0.02
+PATIENCE_SECONDS = 1.0
 """A chore waits no longer than this for a quiet moment."""
 WORKERS_KEPT_MS = 7 * DAY_MS
 
@@ -43,8 +42,11 @@ class Chore:
 class Housekeeping:
     """Does each chore in its time; one that fails is told of and comes up again."""
 
-    def __init__(self, inbox: Inbox, telemetry: Telemetry) -> None:
+    def __init__(
+        self, inbox: Inbox, telemetry: Telemetry, is_quiet: Callable[[], bool] = lambda: True
+    ) -> None:
         self._inbox = inbox
+        self._is_quiet = is_quiet
         self._telemetry = telemetry
         self._chores: list[Chore] = []
         self._stopping = threading.Event()
@@ -67,8 +69,8 @@ class Housekeeping:
     def errand(self, work: Callable[[Any], Any], catalogue: bool = False) -> Any:
         """Have the core write something when it is not busy."""
         patient_until = time.monotonic() + PATIENCE_SECONDS
-        while len(self._inbox) > BUSY_ITEMS and time.monotonic() < patient_until:
-            if self._stopping.wait(0.02):
+        while not self._is_quiet() and time.monotonic() < patient_until:
+            if self._stopping.wait(LOOK_SECONDS):
                 break
         errand = Errand(work, catalogue=catalogue)
         self._inbox.put(errand)
