@@ -23,11 +23,13 @@ _FENCED = re.compile(r"\A```[a-zA-Z]*\s*\n(.*?)\n?\s*```\Z", re.DOTALL)
 def output_of(answer: Object, given: Mapping[str, Json], task_id: str) -> Object:
     """The task's output. Raises Failure when the answer is not what the input asked for; what the
     answer has cost stays known then."""
-    choices = [item for item in answer.get("choices") or () if isinstance(item, dict)]
-    messages = [item.get("message") or {} for item in choices]
+    choices = _objects(answer.get("choices"))
+    messages = _objects([item.get("message") for item in choices])
     if not messages:
         raise Failure(f"The provider answered without choices: {encode(answer)[:400].decode()}")
-    calls = _calls([call for m in messages for call in m.get("tool_calls") or ()], given, task_id)
+    calls = _calls(
+        [call for m in messages for call in _objects(m.get("tool_calls"))], given, task_id
+    )
     texts = [text for message in messages if (text := _text(message))]
     reasons = [str(item["finish_reason"]).upper() for item in choices if item.get("finish_reason")]
     reason = reasons[0] if reasons else None
@@ -43,6 +45,11 @@ def output_of(answer: Object, given: Mapping[str, Json], task_id: str) -> Object
     if wants_json(given) and not calls:
         output["result"] = _read(texts, given, output)
     return output
+
+
+def _objects(value: Json) -> list[Object]:
+    """The objects of a list; what a provider sends besides is not of this protocol."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def _text(message: Object) -> str:

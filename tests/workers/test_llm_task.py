@@ -6,7 +6,9 @@ from typing import Any
 import orjson
 import pytest
 
+from engine.model.errors import InvalidInput
 from engine.model.status import TaskStatus
+from engine.settings import settings_from
 from engine.workers.ai_task import Success, outcome_of
 from engine.workers.egress import Egress
 from engine.workers.functions import Outcome
@@ -364,7 +366,10 @@ def test_a_provider_that_cannot_be_reached_may_be_tried_again() -> None:
     assert str(outcome.reason).startswith("Task execution failed: I/O error on POST request")
 
 
-@pytest.mark.parametrize("reply", [Reply(200, b"<html>"), json_reply({"choices": []})])
+@pytest.mark.parametrize(
+    "reply",
+    [Reply(200, b"<html>"), json_reply({"choices": []}), json_reply({"choices": ["text"]})],
+)
 def test_an_answer_of_another_protocol_may_be_tried_again(reply: Reply) -> None:
     outcome, _ = chat(reply, userInput="Hello")
     assert outcome.status is TaskStatus.FAILED
@@ -403,6 +408,15 @@ def test_an_empty_text_has_no_embedding() -> None:
 
 
 # In an engine
+
+
+def test_addresses_of_providers_are_read_from_the_environment() -> None:
+    name = "REPRISE_LLM_AZURE_OPENAI_URL"
+    assert settings_from({name: "https://example.com/v1"}).llm_urls == {
+        "azure_openai": "https://example.com/v1"
+    }
+    with pytest.raises(InvalidInput, match=f"must begin with http.*Correct {name}"):
+        settings_from({name: "example.com"})
 
 
 def bench(server: Web, provider: str = "openai") -> Bench:
