@@ -235,8 +235,11 @@ class _Walk:
             return self.fork(run.node or task, run, join, iteration)
         if task.type == "DO_WHILE":
             return self.loop(task, run) and ended
-        if task.type == "TERMINATE" and run.status is TaskStatus.COMPLETED and self.moving:
-            self.wrong.append(f"{task.ref} has ended the workflow, yet it is RUNNING")
+        if task.type == "TERMINATE" and run.status is TaskStatus.COMPLETED:
+            # Only a recovery goes on beside a TERMINATE that has done its work.
+            if self.moving and not self.execution.last_retried_at:
+                self.wrong.append(f"{task.ref} has ended the workflow, yet it is RUNNING")
+            return False
         return ended and run.executed
 
     def beyond_skipped(self, join: WorkflowTask | None, iteration: int) -> bool:
@@ -312,8 +315,8 @@ class _Walk:
             passed = passed and self.quiet(task, iteration)
             if not present and not passed and not self.retrying(task, iteration):
                 self.wrong.append(f"{task.ref} went on before iteration {iteration} was over")
-        open_ = not run.status.terminal
-        if self.moving and open_ and passed and run.carrier is None:
+        idle = not run.status.terminal and run.carrier is None
+        if idle and self.moving and passed and self.quiet_before(task, run.iteration):
             self.wrong.append(
                 f"{task.ref} neither goes on nor ends after iteration {run.iteration}"
             )
@@ -327,8 +330,15 @@ class _Walk:
         """Has everything in this iteration ended? A JOIN may end before what its switch led to."""
         return all(run.status.terminal and run.executed for run in self.body(task, iteration))
 
+    def quiet_before(self, task: WorkflowTask, iteration: int) -> bool:
+        """Nothing in an earlier iteration runs again either: a child may have been revived there."""
+        return all(self.quiet(task, earlier) for earlier in range(1, iteration))
+
     def retrying(self, task: WorkflowTask, iteration: int) -> bool:
-        return any(not run.status.terminal for run in self.body(task, iteration))
+        """Is there a reason why an iteration that is over has not been passed?"""
+        return any(
+            not run.status.terminal or run.type == "TERMINATE" for run in self.body(task, iteration)
+        )
 
     def body(self, task: WorkflowTask, iteration: int) -> Iterator[Run]:
         """The newest attempts of an iteration, those in filled forks included."""

@@ -74,7 +74,8 @@ class _Maker:
         return tuple(task for _ in range(count) for task in self.one(depth, in_loop))
 
     def one(self, depth: int, in_loop: bool) -> tuple[WorkflowTask, ...]:
-        kinds = ["worker"] * 5 + ["set", "wait", "child", "noop", "timer"]
+        kinds = ["worker"] * 6 + ["set", "wait", "child", "noop", "timer", "dynamic_task", "human"]
+        kinds += ["terminate"] if self.pick(6) == 5 else []
         if depth > 0:
             kinds += ["switch"] * 2 + ["fork"] * 2
             kinds += ["dynamic"] if self.names < 12 else []
@@ -142,3 +143,16 @@ class _Maker:
     def a_items(self, depth: int, in_loop: bool) -> tuple[WorkflowTask, ...]:
         items = list(range(self.pick(4)))
         return (a_loop(self.ref(), *self.some(depth - 1, True), items=items),)
+
+    def a_dynamic_task(self, depth: int, in_loop: bool) -> tuple[WorkflowTask, ...]:
+        given = {"which": self.one_of(WORKERS)}
+        ref = self.ref()
+        fields = {"dynamic_task_name_param": "which", "input_parameters": given}
+        return (a_task(ref, "DYNAMIC", **fields),)
+
+    def a_human(self, depth: int, in_loop: bool) -> tuple[WorkflowTask, ...]:
+        return (a_task(self.ref(), "HUMAN", optional=self.pick(2) == 1),)
+
+    def a_terminate(self, depth: int, in_loop: bool) -> tuple[WorkflowTask, ...]:
+        given = {"terminationStatus": self.one_of(["COMPLETED", "FAILED", "TERMINATED"])}
+        return (a_task(self.ref(), "TERMINATE", input_parameters=given),)

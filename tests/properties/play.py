@@ -13,10 +13,13 @@ from engine.model.events import (
     Event,
     Pause,
     Rerun,
+    ResetCallbacks,
     Restart,
     Result,
     Resume,
     Retry,
+    SetVariables,
+    Skip,
     Terminate,
 )
 from engine.model.execution import Execution, Run
@@ -79,7 +82,7 @@ class Play:
         return [
             (execution, run)
             for execution, run in found
-            if run.carrier not in (None, SCRIPT) or run.type == "WAIT"
+            if run.carrier not in (None, SCRIPT) or run.type in ("WAIT", "HUMAN")
         ]
 
     def executions(self) -> list[Execution]:
@@ -149,13 +152,18 @@ class Play:
         execution = executions[self.number(len(executions))]
         self.send(execution, (Decide(), Due(), Due(seq=1))[self.number(3)])
 
+    def a_skip(self, execution: Execution) -> Event:
+        tasks = list(execution.definition.all_tasks())
+        return Skip(ref=tasks[self.number(len(tasks))].ref)
+
     def verb(self) -> None:
         executions = self.executions()
         execution = executions[self.number(len(executions))]
         runs = list(execution.runs.values())
         verbs: list[Event] = [
             Pause(), Resume(), Resume(), Terminate(reason="enough"), Retry(), Retry(),
-            Retry(resume_subworkflow_tasks=True), Rerun(), Restart(),
+            Retry(resume_subworkflow_tasks=True), Rerun(), Restart(), ResetCallbacks(),
+            SetVariables(variables={"x": 1}), self.a_skip(execution),
         ]  # fmt: skip
         if runs:
             verbs += [Rerun(task_id=runs[self.number(len(runs))].task_id)] * 4

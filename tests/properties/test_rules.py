@@ -7,7 +7,7 @@ from engine.model.definitions import WorkflowDef
 from tests.properties.definitions import definitions
 from tests.properties.play import Play
 
-EXAMPLES = 150
+EXAMPLES = 80
 QUICK = settings(
     max_examples=EXAMPLES,
     deadline=None,
