@@ -343,7 +343,7 @@ class Bench:
 
     def executions(self) -> list[Execution]:
         """Every execution as it is committed, oldest first, with its payloads."""
-        loaded = [self.store.load(key, payloads=True) for key in sorted(self.store.keys())]
+        loaded = [self.store.load(key, payloads=True) for key in sorted(self.store.numbers())]
         return [restore(item.execution, item.runs) for item in loaded if item is not None]
 
     def status(self, workflow_id: str) -> ExecutionStatus:

@@ -167,7 +167,7 @@ class MemoryStore:
             self._ids.pop(row.id, None)
             self._runs.pop(key, None)
 
-    def keys(self) -> list[int]:
+    def numbers(self) -> list[int]:
         """The numbers of all executions, oldest first."""
         return sorted(self._rows)
 

@@ -158,7 +158,7 @@ class _HoldingKnowledge(Knowledge):
 
 def _outcome(table: Table) -> MockRun:
     """Everything the store has, and the report."""
-    views = {key: _view(table, key) for key in table.store.keys()}  # noqa: SIM118
+    views = {key: _view(table, key) for key in table.store.numbers()}
     return MockRun(
         workflow=_plain(views[ROOT]),
         report=_report(table, views[ROOT], views, ""),

@@ -222,10 +222,10 @@ def a_wide_bench(width: int) -> tuple[Bench, str]:
 def test_letters_that_are_too_many_for_one_turn_are_stored_and_taken_once() -> None:
     bench, w = a_wide_bench(LETTERS_A_TURN + 20)
     assert bench.store.letters() == []
-    assert len(bench.store.keys()) == LETTERS_A_TURN + 21
+    assert len(bench.store.numbers()) == LETTERS_A_TURN + 21
     bench.wake_up()
     bench.settle()
-    assert len(bench.store.keys()) == LETTERS_A_TURN + 21
+    assert len(bench.store.numbers()) == LETTERS_A_TURN + 21
     assert bench.execution(w).stuck is None
 
 
@@ -323,7 +323,7 @@ def test_a_repeated_start_meets_the_execution_that_is_there() -> None:
     assert found is not None
     bench.started = 0
     assert bench.start() == w
-    assert len(bench.store.keys()) == 1
+    assert len(bench.store.numbers()) == 1
 
 
 def test_what_is_decided_is_not_applied_to_what_a_reader_holds() -> None:

@@ -86,7 +86,7 @@ class Play:
         ]
 
     def executions(self) -> list[Execution]:
-        keys = self.bench.store.keys()
+        keys = self.bench.store.numbers()
         loaded = [self.bench.store.load(key, payloads=True) for key in keys]
         return [restore(item.execution, item.runs) for item in loaded if item is not None]
 

@@ -532,7 +532,7 @@ def test_fr_029_an_attempt_at_a_sub_workflow_has_exactly_one_child() -> None:
     for _ in range(3):
         bench.wake_up()
         bench.ask(w, Decide())
-    assert len(bench.store.keys()) == 51
+    assert len(bench.store.numbers()) == 51
 
 
 def undone(*tasks: WorkflowTask, **fields: Json) -> Bench:

@@ -27,6 +27,7 @@ from engine.services.executions import Executions
 from engine.services.port import DirectPort
 from engine.services.removal import Removal
 from engine.services.schemas import schema_complaint
+from engine.services.secrets import Secrets
 from engine.services.tasks import Tasks
 from engine.services.trigger_shelf import MemoryShelf, StoredShelf
 from engine.services.triggers import Triggers
@@ -71,7 +72,7 @@ class MemoryStage:
         self.core = Core(self.store, knowledge, self.clock, telemetry, self.questions.append)
         self.port = DirectPort(self.core)
         self.executions = Executions(self.port, self.store)
-        self.tasks = Tasks(self.port, self.store, lambda name: None)
+        self.tasks = Tasks(self.port, self.store, Secrets({}.get))
         rows = self.store if isinstance(self.store, RowStore) else None
         removal = MemoryRemoval if rows is None else Removal
         self.removal = removal(self.port, cast(RowStore, self.store), self.executions)
@@ -178,7 +179,7 @@ class MemoryStage:
 
     def count(self, name: str) -> int:
         if isinstance(self.store, MemoryStore):
-            rows = [self.store.load(key) for key in self.store.keys()]
+            rows = [self.store.load(key) for key in self.store.numbers()]
             return sum(1 for row in rows if row and row.execution.definition.name == name)
         assert isinstance(self.store, RowStore)
         counted = select(func.count()).where(col(ExecutionRow.name) == name)

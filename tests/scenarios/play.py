@@ -265,7 +265,7 @@ class Player:
     def do_rerun(self, alias: str, step: dict[str, Json]) -> None:
         request: dict[str, Any] = {}
         if "task" in step:
-            named = self.filled("{id:%s}" % step["task"], alias) if step["task"] != "?" else None
+            named = self.filled(f"{{id:{step['task']}}}", alias) if step["task"] != "?" else None
             request["reRunFromTaskId"] = named or "no-such-task"
         fields = {
             "taskInput": "taskInput",
