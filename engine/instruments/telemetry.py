@@ -14,14 +14,18 @@ class Telemetry:
 
     def __init__(self) -> None:
         self._listeners: list[Listener] = []
+        self._by_name: dict[str, list[Listener]] = {}
 
-    def listen(self, listener: Listener) -> None:
-        """Hear everything from now on."""
-        self._listeners.append(listener)
+    def listen(self, listener: Listener, *names: str) -> None:
+        """Hear everything from now on, or what bears one of these names."""
+        if not names:
+            self._listeners.append(listener)
+        for name in names:
+            self._by_name.setdefault(name, []).append(listener)
 
     def say(self, what: str, **facts: Any) -> None:
         """A constant name, and the facts as keywords."""
-        for listener in self._listeners:
+        for listener in (*self._listeners, *self._by_name.get(what, ())):
             try:
                 listener(what, facts)
             except Exception:

@@ -18,12 +18,14 @@ SECOND = 1000
 def wake_at(run: Run, node: Node, facts: Facts) -> int:
     """The next instant at which a decision about an open attempt is due; 0 for none."""
     policy = node.task_def
-    instants = [
-        total_deadline(run, policy),
-        task_deadline(run, policy),
-        poll_deadline(run, policy),
-    ]
-    if policy.timeout_policy is TimeoutPolicy.ALERT_ONLY:
+    instants = []
+    if policy.total_timeout_seconds > 0:
+        instants.append(total_deadline(run, policy))
+    if policy.timeout_seconds > 0:
+        instants.append(task_deadline(run, policy))
+    if policy.poll_timeout_seconds:
+        instants.append(poll_deadline(run, policy))
+    if instants and policy.timeout_policy is TimeoutPolicy.ALERT_ONLY:
         # An alert that was given changes nothing and is not given again.
         instants = [instant for instant in instants if instant > facts.now]
     instants.append(response_deadline(run, node, facts))

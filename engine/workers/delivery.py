@@ -114,7 +114,7 @@ class Delivery:
         self._wake = threading.Event()
         self._stopping = False
         self._thread = threading.Thread(target=self._run, name="reprise-delivery", daemon=True)
-        telemetry.listen(self._heard)
+        telemetry.listen(self._heard, "outbox.filled")
 
     def start(self) -> None:
         """Begin with what waits."""
@@ -129,8 +129,7 @@ class Delivery:
             self._thread.join()
 
     def _heard(self, what: str, facts: dict[str, Any]) -> None:
-        if what == "outbox.filled":
-            self._wake.set()
+        self._wake.set()
 
     def _run(self) -> None:
         while not self._stopping:

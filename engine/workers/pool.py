@@ -49,7 +49,7 @@ class WorkerPool:
         self._working = self._stopping = False
         self._keeper = threading.Thread(target=self._keep, name="reprise-keeper", daemon=True)
         self.worker_id = f"{LOCAL}{os.uname().nodename}/{os.getpid()}"
-        telemetry.listen(self._heard)
+        telemetry.listen(self._heard, "task.moved")
 
     # Workers
 
@@ -195,8 +195,6 @@ class WorkerPool:
 
     def _heard(self, what: str, facts: dict[str, Any]) -> None:
         """The core has moved a task. One that has ended, or gone to another, needs no work."""
-        if what != "task.moved":
-            return
         execution, seq = facts["execution"], facts["run"].seq
         held = self._in_hand.get((execution.key, seq))
         if held is None or held[0].finished:

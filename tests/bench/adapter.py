@@ -66,7 +66,7 @@ class Adapter:
         collect_rarely()
         self._ends = Ends()
         self._engine = Engine(Settings(database=self._url, http_worker=False))
-        self._engine.telemetry.listen(self._ends.hear)
+        self._engine.telemetry.listen(self._ends.hear, *ENDS)
         self._engine.workers.add_all(self._workers)
         self._engine.start()
         if not recover:

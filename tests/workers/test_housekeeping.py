@@ -1,0 +1,88 @@
+"""Chores come up in their time, wait for a quiet core, and survive their own failures."""
+
+import threading
+from typing import Any
+
+from engine.core.inbox import Inbox
+from engine.instruments.telemetry import Telemetry
+from engine.store import reading, search
+from engine.workers.housekeeping import Chores, Housekeeping
+from tests.engine.builders import Bench, task, workflow
+
+LONG = 3600.0
+
+
+def test_a_chore_with_more_to_do_goes_on_at_once() -> None:
+    pieces, done = [3, 2, 1, 0], threading.Event()
+    keeper = Housekeeping(Inbox(), Telemetry())
+
+    def work() -> bool:
+        left = pieces.pop(0)
+        if not left:
+            done.set()
+        return left > 0
+
+    keeper.add("pieces", LONG, work)
+    keeper.start()
+    assert done.wait(30)
+    keeper.stop()
+    assert pieces == []
+
+
+def test_a_chore_that_fails_is_told_of_and_others_go_on() -> None:
+    told: list[dict[str, Any]] = []
+    telemetry, done = Telemetry(), threading.Event()
+    telemetry.listen(lambda what, facts: told.append({"what": what, **facts}))
+    keeper = Housekeeping(Inbox(), telemetry)
+
+    def broken() -> bool:
+        raise ValueError("no such shelf")
+
+    def fine() -> bool:
+        done.set()
+        return False
+
+    keeper.add("broken", LONG, broken)
+    keeper.add("fine", LONG, fine)
+    keeper.start()
+    assert done.wait(30)
+    keeper.stop()
+    assert told[0]["what"] == "chore.failed"
+    assert (told[0]["chore"], told[0]["error"]) == ("broken", "no such shelf")
+
+
+def chores(bench: Bench, retention_days: float | None = None) -> Chores:
+    engine = bench.engine
+    return Chores(
+        engine.housekeeping, engine.store, engine.clock, engine.tasks.sightings, retention_days
+    )
+
+
+def test_executions_are_found_by_their_words_once_they_are_taken_up() -> None:
+    with Bench() as bench:
+        bench.define(workflow("w", task("n", "NOOP")))
+        bench.run("w", note="wandering albatross")
+        while chores(bench).index():
+            pass
+        wanted = search.Search(free_text="albatross")
+        assert bench.engine.store.read(lambda s: search.executions(s, wanted)).total == 1
+        assert not bench.engine.store.read(search.has_unindexed)
+
+
+def test_workers_that_polled_are_written_down() -> None:
+    with Bench() as bench:
+        bench.engine.tasks.poll("ship", worker="w-1", timeout_ms=0)
+        chores(bench).note_workers()
+        seen = bench.engine.store.read(lambda session: reading.workers(session, "ship"))
+    assert [item.worker for item in seen] == ["w-1"]
+
+
+def test_ended_executions_go_when_they_have_been_kept_long_enough() -> None:
+    with Bench() as bench:
+        bench.define(workflow("w", task("n", "NOOP")), workflow("open", task("h", "HUMAN")))
+        ended, running = bench.run("w")["workflowId"], bench.start("open")
+        chores(bench, retention_days=1.0).take_away()
+        assert bench.engine.store.key_of(ended) is not None
+        chores(bench, retention_days=-1.0).take_away()
+        assert bench.engine.store.key_of(ended) is None
+        assert bench.engine.store.key_of(running) is not None
