@@ -127,13 +127,14 @@ def result(visit: Visit) -> None:
             counts[status] = counts.get(status, 0) + 1
     with st.container(border=True, key="bulk_result"):
         row = st.container(horizontal=True, vertical_alignment="center")
+        now = ", ".join(
+            theme.words_markdown(status, f"{count} {theme.word(status).lower()}")
+            for status, count in counts.items()
+        )
+        accepted, refused = len(found["done"]), len(found["failed"])
         row.markdown(
-            f"{word} was accepted for {len(found['done'])}, refused for {len(found['failed'])}. "
-            + "Now: "
-            + ", ".join(
-                theme.words_markdown(status, f"{count} {theme.word(status).lower()}")
-                for status, count in counts.items()
-            )
+            f"{word} was accepted for {accepted}, refused for {refused}."
+            + (f" Now: {now}" if now else "")
         )
         row.button("Done", key="bulk_done", on_click=lambda: st.session_state.pop(_RESULT, None))
         for id_, words in list(found["failed"].items())[:10]:

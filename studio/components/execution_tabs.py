@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Final
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from studio.components import (
     graph_canvas,
@@ -45,19 +46,18 @@ def head(visit: Visit, view: ExecutionView) -> None:
             f"v{view.version}", markup.address("definitions", wf=view.name), css="rp-tag"
         )
         title = markup.tag("h1", markup.code(view.name))
-        row = markup.tag(
-            "div", title, markup.status(view.status, chip=True), version, css="rp-title"
-        )
-        markup.show(row, markup.meta(_facts(visit, view)))
+        chip = markup.status(view.status, chip=True)
+        line = markup.tag("div", title, chip, version, css="rp-title")
+        markup.show(line, markup.meta(_facts(visit, view)))
     with right:
-        recovery_bar.buttons(view, primary)
-        _share(visit, view)
+        row = st.container(horizontal=True, horizontal_alignment="right", gap="small")
+        recovery_bar.buttons(view, primary, row)
+        _share(visit, view, row)
 
 
-def _share(visit: Visit, view: ExecutionView) -> None:
+def _share(visit: Visit, view: ExecutionView, row: DeltaGenerator) -> None:
     """A few lines for a chat, with the link."""
-    row = st.container(horizontal=True, horizontal_alignment="right")
-    with row.popover("Share", icon=":material/share:", type="tertiary"):
+    with row.popover("Share", icon=":material/share:"):
         place = markup.address("execution", id=view.id, task=st.query_params.get("task"))
         base = str(st.context.url or "").rsplit("/", 1)[0]
         st.code(in_short(view, f"{base}/{place}", visit.now_ms), language="markdown")
@@ -139,10 +139,10 @@ def _diagram(visit: Visit, view: ExecutionView) -> None:
         ref = _ref_of(drawn, event.selected)
         _open_child(view, drawn, event)
         if ref:
-            if st.query_params.get("task") != ref:
-                st.query_params["task"] = ref
+            _remember(view, ref)
             task_panel.show(visit, view, ref)
         else:
+            st.session_state["chosen_task"] = (view.id, "")
             _waiting(visit, view)
 
 
@@ -183,6 +183,15 @@ def _ref_of(drawn: layout.Layout, id_: str | None) -> str:
     if node is not None and node.ref:
         return node.ref
     return st.query_params.get("task", "")
+
+
+def _remember(view: ExecutionView, ref: str) -> None:
+    """Puts what a person has chosen into the address, and only that: each writing is a step of the
+    browser's history, so a page that wrote by itself could not be left with Back."""
+    before = st.session_state.get("chosen_task")
+    st.session_state["chosen_task"] = (view.id, ref)
+    if before and before[0] == view.id and before[1] != ref:
+        st.query_params["task"] = ref
 
 
 def _waiting(visit: Visit, view: ExecutionView) -> None:

@@ -8,6 +8,7 @@ import json
 from typing import Any, Final
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from studio.client.client import Client
 from studio.client.errors import ServerError
@@ -31,10 +32,9 @@ def _close() -> None:
     st.session_state.pop(PLAN, None)
 
 
-def buttons(view: ExecutionView, primary: str) -> None:
+def buttons(view: ExecutionView, primary: str, row: DeltaGenerator) -> None:
     """The actions that the state allows, in a row; the primary one stands in the failure card."""
     offered = [name for name in recovery.allowed(view.status) if name != primary]
-    row = st.container(horizontal=True, horizontal_alignment="right", gap="small")
     for name in offered:
         action = ACTIONS[name]
         row.button(

@@ -43,7 +43,11 @@ def _choice(every: list[Document], names: list[str]) -> Document:
     wanted, version = st.query_params.get("wf", ""), st.query_params.get("ver", "")
     name_side, version_side = st.columns([2, 1])
     index = names.index(wanted) if wanted in names else 0
-    name = str(name_side.selectbox("Definition", names, index=index, key="start_name"))
+    name = str(
+        name_side.selectbox(
+            "Definition", names, index=index, key="start_name", on_change=_remember_choice
+        )
+    )
     mine = [one for one in every if one.get("name") == name]
     numbers = sorted((int(one.get("version") or 1) for one in mine), reverse=True)
     at = numbers.index(int(version)) if version.isdigit() and int(version) in numbers else 0
@@ -54,9 +58,12 @@ def _choice(every: list[Document], names: list[str]) -> Document:
         format_func=lambda one: f"v{one}, newest" if one == numbers[0] else f"v{one}",
         key=f"start_version_{name}",
     )
-    if st.query_params.get("wf") != name:
-        st.query_params["wf"] = name
     return next(one for one in mine if int(one.get("version") or 1) == number)
+
+
+def _remember_choice() -> None:
+    """A definition that was chosen by hand stands in the address; what belonged to another goes."""
+    st.query_params.from_dict({"wf": str(st.session_state["start_name"])})
 
 
 def _beginning(visit: Visit, definition: Document) -> tuple[dict[str, Any], str]:
