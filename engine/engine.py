@@ -3,6 +3,7 @@ them in order. No behaviour of its own."""
 
 import threading
 from collections.abc import Callable, Mapping
+from functools import partial
 from types import TracebackType
 from typing import Any
 
@@ -21,6 +22,7 @@ from engine.services.executions import Executions
 from engine.services.port import ThreadPort
 from engine.services.schedules import ROUND, Schedules
 from engine.services.schemas import schema_complaint
+from engine.services.secrets import Secrets, check_secrets
 from engine.services.tasks import Tasks
 from engine.services.trigger_shelf import StoredShelf
 from engine.services.triggers import Triggers
@@ -70,7 +72,8 @@ class Engine:
         self.settings = settings or Settings()
         self.clock: Clock = clock or SystemClock()
         self.telemetry = telemetry or Telemetry()
-        self.telemetry.listen(write_down)
+        self.secrets = self._known_secrets()
+        self.telemetry.listen(partial(write_down, self.secrets.text))
         self.metrics = Metrics()
         self.telemetry.listen(self.metrics.hear)
         url = self.settings.database
@@ -80,14 +83,16 @@ class Engine:
         self.evaluators = EvaluatorPool(
             self.settings.evaluators, allow_python=self.settings.python_scripts
         )
-        self.evaluation = Evaluation(self.evaluators, self.settings.evaluators, self.reporting)
+        self.evaluation = Evaluation(
+            self.evaluators, self.settings.evaluators, self.reporting, self.secrets
+        )
         self.core = Core(
             self.store, self._knowledge(), self.clock, self.telemetry, self.evaluation.ask
         )
         self.port = ThreadPort(self.core, self.inbox)
         self.thread = CoreThread(self.core, self.inbox, lambda: self.on_failure())
         self.executions = Executions(self.port, self.store)
-        self.tasks = Tasks(self.port, self.store, self.settings.secret)
+        self.tasks = Tasks(self.port, self.store, self.secrets)
         self.definitions = Definitions(
             self.port, self.store, self.evaluators.evaluate, self.settings.environment()
         )
@@ -109,7 +114,7 @@ class Engine:
         self.delivery = Delivery(
             self.store, self.inbox, self.clock, self.telemetry, self._routing()
         )
-        self.housekeeping = Housekeeping(self.inbox, self.telemetry)
+        self.housekeeping = Housekeeping(self.inbox, self.telemetry, lambda: self.thread.idle)
         Chores(
             self.housekeeping,
             self.store,
@@ -121,6 +126,12 @@ class Engine:
         """Called in the core's thread when that has failed: the engine must be started anew."""
         self._state = threading.Lock()
         self._started = self._stopped = False
+
+    def _known_secrets(self) -> Secrets:
+        settings = self.settings
+        at_hand = settings.secrets()
+        check_secrets(at_hand, settings.secret_prefix)
+        return Secrets(settings.secret, at_hand.values())
 
     def _knowledge(self) -> Knowledge:
         store = self.store

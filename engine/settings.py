@@ -77,14 +77,19 @@ class Settings:
         """The secret of a name, as it is at this moment."""
         return os.environ.get(self.secret_prefix + name)
 
+    def secrets(self) -> dict[str, str]:
+        """The secrets at hand, by name."""
+        return _variables(self.secret_prefix)
+
     def environment(self) -> dict[str, str]:
         """The variables that expressions may read, by the name they have there."""
-        prefix = self.environment_prefix
-        return {
-            name[len(prefix) :]: value
-            for name, value in os.environ.items()
-            if name.startswith(prefix)
-        }
+        return _variables(self.environment_prefix)
+
+
+def _variables(prefix: str) -> dict[str, str]:
+    return {
+        name[len(prefix) :]: value for name, value in os.environ.items() if name.startswith(prefix)
+    }
 
 
 def settings_from(environment: Mapping[str, str], **given: Any) -> Settings:

@@ -31,7 +31,8 @@ EVALUATORS: dict[str, Language] = {
 class ScriptJob:
     """A script to run. `inputs` is what it sees as `$` or `.`: JSON, or bytes that hold it already.
     `seed` makes Math.random repeatable and `now_ms` is the moment that Date shows; both belong to
-    the attempt, so that evaluating it again gives the same answer."""
+    the attempt, so that evaluating it again gives the same answer. `takes_secrets`: references to
+    secrets in it are replaced at the hand-over."""
 
     language: Language
     source: str
@@ -39,6 +40,7 @@ class ScriptJob:
     seed: int = 0
     now_ms: int | None = None
     check_only: bool = False
+    takes_secrets: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,5 @@
 """Everything a caller can ask an engine, by the noun it is about."""
 
-import os
 import re
 from dataclasses import asdict, dataclass, fields
 from importlib import metadata
@@ -55,7 +54,7 @@ def furnished(engine: Any) -> House:
     port, store = engine.port, engine.store
     executions: Executions = engine.executions
     removal = Removal(port, store, executions)
-    logs = Logs(port, store)
+    logs = Logs(port, store, engine.secrets)
     return House(
         engine=engine,
         clock=engine.clock,
@@ -98,5 +97,4 @@ def settings_shown(engine: Any) -> dict[str, Json]:
 
 def secret_names(engine: Any) -> list[str]:
     """The names of the secrets at hand, never their values."""
-    prefix: str = engine.settings.secret_prefix
-    return sorted(name[len(prefix) :] for name in os.environ if name.startswith(prefix))
+    return sorted(engine.settings.secrets())

@@ -3,6 +3,7 @@
 from engine.model.ids import task_place
 from engine.model.record import Json
 from engine.services.port import Port
+from engine.services.secrets import Secrets
 from engine.store import logs, reading
 from engine.store.rowstore import RowStore
 
@@ -10,9 +11,10 @@ from engine.store.rowstore import RowStore
 class Logs:
     """Reading and adding lines."""
 
-    def __init__(self, port: Port, store: RowStore) -> None:
+    def __init__(self, port: Port, store: RowStore, secrets: Secrets) -> None:
         self._port = port
         self._store = store
+        self._secrets = secrets
 
     def of(self, task_id: str) -> list[dict[str, Json]]:
         """The log of a task, oldest line first."""
@@ -29,5 +31,5 @@ class Logs:
         place = task_place(task_id)
         if place is None or self._store.payload(place.execution, place.seq, "input") is None:
             return
-        line = reading.LogLine(task_id, self._port.core.clock.now(), text)
+        line = reading.LogLine(task_id, self._port.core.clock.now(), self._secrets.text(text))
         self._port.errand(lambda s: logs.add(s, place.execution, place.seq, line), catalogue=False)

@@ -5,7 +5,6 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 
 from engine.core.inbox import Asked, Handed, Wanted
-from engine.expressions.secrets import fill_secrets, mentions_secrets
 from engine.model.errors import InvalidInput, NotFound
 from engine.model.events import ExtendLease, GiveBack, Result
 from engine.model.execution import EMPTY, Run
@@ -16,6 +15,7 @@ from engine.model.requests import TaskResult
 from engine.model.status import REPORTABLE, TaskStatus
 from engine.rules.rendering import task_json
 from engine.services.port import Port
+from engine.services.secrets import Secrets
 from engine.services.sightings import Sightings
 from engine.store.contract import Store
 from engine.tasks.restoring import restore
@@ -28,8 +28,6 @@ MOST_POLLED = 1000
 
 KNOWN_IDS = 50_000
 """Executions whose number is remembered, so that a report needs no look into the store."""
-
-Secrets = Callable[[str], str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,15 +111,12 @@ class Tasks:
         shown["outputData"] = decode(handed.run.output or EMPTY)
         names = handed.node.task_def.runtime_metadata
         if names:
-            shown["runtimeMetadata"] = {name: self._secrets(name) for name in names}
+            shown["runtimeMetadata"] = {name: self._secrets.of(name) for name in names}
         return shown
 
     def input_of(self, handed: Handed) -> dict[str, Json]:
         """The input with its secrets."""
-        value: dict[str, Json] = decode(handed.input)
-        if mentions_secrets(handed.input):
-            value = fill_secrets(value, self._secrets)
-        return value
+        return self._secrets.filled(handed.input)
 
     # Report
 
@@ -137,8 +132,12 @@ class Tasks:
         if result.extend_lease:
             event = ExtendLease(seq=seq, by=by)
         else:
-            event = _result(result, seq, by)
+            event = self.cleaned(_result(result, seq, by))
         return self._port.send(Asked(event, key=key, workflow_id=result.workflow_instance_id))
+
+    def cleaned(self, result: Result) -> Result:
+        """A report as it may be stored: without the values of secrets."""
+        return self._secrets.cleaned(result)
 
     @staticmethod
     def reported(result: TaskResult, run: Run | None) -> Run:
@@ -200,7 +199,7 @@ class Tasks:
         event = Result(
             seq=run.seq, status=given, output=encode(output), merge=True, worker=worker, by=by
         )
-        self._port.wait(self._port.send(Asked(event, key=key)))
+        self._port.wait(self._port.send(Asked(self.cleaned(event), key=key)))
         return run.task_id
 
     # Read

@@ -91,7 +91,7 @@ class Inline(Scripted):
     def job(self, view: View, run: Run, node: Node) -> ScriptJob:
         given = view.input(run)
         language = EVALUATORS[str(given.get("evaluatorType") or "javascript")]
-        return ScriptJob(language, given["expression"], given)
+        return ScriptJob(language, given["expression"], given, takes_secrets=True)
 
 
 class Lambda(Scripted):
@@ -108,7 +108,7 @@ class Lambda(Scripted):
 
     def job(self, view: View, run: Run, node: Node) -> ScriptJob:
         given = view.input(run)
-        return ScriptJob(Language.LAMBDA, given["scriptExpression"], given)
+        return ScriptJob(Language.LAMBDA, given["scriptExpression"], given, takes_secrets=True)
 
 
 class JqTransform(Scripted):
@@ -122,7 +122,7 @@ class JqTransform(Scripted):
 
     def job(self, view: View, run: Run, node: Node) -> ScriptJob:
         given = view.input(run)
-        return ScriptJob(Language.JQ, given["queryExpression"], given)
+        return ScriptJob(Language.JQ, given["queryExpression"], given, takes_secrets=True)
 
     def outcome(self, value: Json) -> dict[str, Json]:
         found = value if isinstance(value, list) else []

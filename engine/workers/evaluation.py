@@ -1,5 +1,6 @@
 """Scripts of tasks, carried out: a question from the core goes to an evaluator process, its answer
-comes back as an event. The core thread never waits for one."""
+comes back as an event. The core thread never waits for one. References to secrets are filled in on
+the way to the process, in a copy that is stored nowhere."""
 
 import threading
 from queue import SimpleQueue
@@ -7,6 +8,7 @@ from queue import SimpleQueue
 from engine.core.turn import Question
 from engine.expressions.scripts import ScriptAnswer
 from engine.model.events import Answer
+from engine.services.secrets import Secrets
 from engine.workers.evaluators import EvaluatorPool
 from engine.workers.reporting import Reporting
 
@@ -14,9 +16,12 @@ from engine.workers.reporting import Reporting
 class Evaluation:
     """One thread for each evaluator process."""
 
-    def __init__(self, evaluators: EvaluatorPool, size: int, reporting: Reporting) -> None:
+    def __init__(
+        self, evaluators: EvaluatorPool, size: int, reporting: Reporting, secrets: Secrets
+    ) -> None:
         self._evaluators = evaluators
         self._reporting = reporting
+        self._secrets = secrets
         self._asked: SimpleQueue[Question | None] = SimpleQueue()
         self._under_way: set[tuple[int, int, int]] = set()
         self._lock = threading.Lock()
@@ -60,7 +65,7 @@ class Evaluation:
         while (question := self._asked.get()) is not None:
             if self._stopping:
                 continue
-            answer = self._evaluators.evaluate(question.job)
+            answer = self._evaluators.evaluate(self._secrets.filled_job(question.job))
             if self._stopping and answer.retriable:
                 continue
             self._report(question, answer)
@@ -76,6 +81,7 @@ class Evaluation:
             not_finite=answer.not_finite,
             logs=answer.logs,
         )
+        event = self._secrets.cleaned_answer(event)
         self._reporting.send(question.execution, event, lambda: self._forget(place))
 
     def _forget(self, place: tuple[int, int, int]) -> None:

@@ -123,6 +123,8 @@ class Lane:
         self._idle = 0
         self._average = QUICK_SECONDS
         self._open = True
+        self._begun = self._begun_before = 0
+        """Tasks begun by now, and when the keeper last looked."""
 
     # Asking
 
@@ -210,11 +212,12 @@ class Lane:
             threading.Thread(target=self._run, name=name, daemon=True).start()
 
     def hurry(self) -> bool:
-        """Work waits although it was thought to be quick: put another thread to it. Does some
-        still wait?"""
+        """If nothing was begun since the last look, put another thread to what waits: work that
+        was thought to be quick holds it up. Does some still wait?"""
         with self._lock:
-            if self._queue:
+            if self._queue and self._begun == self._begun_before:
                 self._put_to_work(1)
+            self._begun_before = self._begun
             return bool(self._queue)
 
     def _run(self) -> None:
@@ -231,6 +234,7 @@ class Lane:
                 self._idle += 1
                 self._work.wait()
                 self._idle -= 1
+            self._begun += 1
             return self._queue.popleft() if self._queue else None
 
     def _carry_out(self, job: Job) -> None:
@@ -246,7 +250,7 @@ class Lane:
             if job.finished:
                 return
             job.finished = True
-        self._report(job, self._result(job, outcome))
+        self._report(job, self._tasks.cleaned(self._result(job, outcome)))
 
     def _result(self, job: Job, outcome: Outcome) -> Result:
         return Result(

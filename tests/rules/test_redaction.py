@@ -1,5 +1,7 @@
 """Secrets and masked fields are not shown."""
 
+import base64
+
 from engine.model.record import decode, encode
 from engine.rules.redaction import MASK, Scrubber, masked
 
@@ -31,3 +33,10 @@ def test_a_very_short_value_is_not_looked_for() -> None:
 def test_masked_fields_are_masked_at_any_depth() -> None:
     data = encode({"card": "4111", "who": {"card": {"n": 1}, "name": "Ada"}})
     assert masked(data, ["card"]) == {"card": MASK, "who": {"card": MASK, "name": "Ada"}}
+
+
+def test_base64_is_known_wherever_a_value_begins_in_it() -> None:
+    scrubber = Scrubber(["pass word!"])
+    for before in ("", "u", "us", "user:"):
+        coded = base64.b64encode(f"{before}pass word!{before}".encode()).decode()
+        assert MASK in scrubber.text(f"Basic {coded}")

@@ -11,6 +11,7 @@ from engine.model.definitions import WorkflowDef
 from engine.services.executions import Executions
 from engine.services.port import DirectPort
 from engine.services.schedules import Schedules
+from engine.services.secrets import Secrets
 from engine.services.tasks import Tasks
 from engine.services.trigger_shelf import MemoryShelf, StoredShelf, TriggerShelf
 from engine.services.triggers import Triggers
@@ -32,7 +33,7 @@ class EngineRoom:
         self.core = Core(store, knowledge, self.clock, telemetry, lambda question: None)
         self.port = DirectPort(self.core)
         self.executions = Executions(self.port, store)
-        self.tasks = Tasks(self.port, store, lambda name: None)
+        self.tasks = Tasks(self.port, store, Secrets({}.get))
         rows = store if isinstance(store, RowStore) else None
         self.shelf = shelf or (MemoryShelf() if rows is None else StoredShelf(self.port, rows))
         self.triggers = Triggers(self.port, self.shelf, self.executions, self.tasks, self.evaluate)
