@@ -126,7 +126,7 @@ def test_a_number_that_is_not_finite_becomes_null_and_is_told_of() -> None:
     assert found.logs == ("rates[1] of the result is not a finite number; null is stored",)
 
 
-@pytest.mark.parametrize("value", [{1, 2}, object(), {"deep": [object()]}, 2**70, "\ud800"])
+@pytest.mark.parametrize("value", [{1, 2}, object(), {"deep": [object()]}, "\ud800"])
 def test_a_result_that_is_not_json_fails_with_a_clear_reason(value: Any) -> None:
     found = outcome(lambda: value)
     assert found.status is TaskStatus.FAILED
