@@ -47,8 +47,6 @@ def by_section() -> dict[str, list[StreamlitPage]]:
     """The pages as Streamlit wants them, told by absolute path."""
     sections: dict[str, list[StreamlitPage]] = {}
     for entry in TABLE:
-        if not entry.path.exists():
-            continue
         sections.setdefault(entry.section, []).append(_page(entry))
     return sections
 

@@ -82,7 +82,7 @@ def _diagram(visit: Visit, definition: Document) -> None:
     with left:
         event = graph_canvas.show(
             drawn,
-            key="definition_graph",
+            key=f"definition:{definition['name']}:{definition.get('version')}",
             height=canvas_height(drawn),
             label=f"Graph of {definition['name']}",
         )

@@ -1,5 +1,6 @@
 """The page of one execution below its failure card: head, picture, timeline, tasks, data, story."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -123,13 +124,14 @@ def _draw(opened: int, visit: Visit, view: ExecutionView) -> None:
 def _diagram(visit: Visit, view: ExecutionView) -> None:
     drawn = layout.place(view.definition, forked=forked_children(view.outline))
     state = overlay.of_execution(drawn, view.outline, now_ms=visit.now_ms)
+    key = f"{CANVAS}:{view.id}"
     left, right = st.columns([1.65, 1])
     with left:
         event = graph_canvas.show(
             drawn,
             state,
-            selected=_first_choice(view, drawn),
-            key=CANVAS,
+            selected=_first_choice(view, drawn, key),
+            key=key,
             height=canvas_height(drawn),
             label=f"Graph of {view.name}",
         )
@@ -151,11 +153,11 @@ def canvas_height(drawn: layout.Layout) -> int:
     return max(_LOWEST, min(_HIGHEST, drawn.height + 76))
 
 
-def _first_choice(view: ExecutionView, drawn: layout.Layout) -> str | None:
+def _first_choice(view: ExecutionView, drawn: layout.Layout, key: str) -> str | None:
     """What the address names, else what failed; only until the person has chosen."""
-    if st.session_state.get("seen_execution") == view.id:
+    reported = st.session_state.get(key)
+    if isinstance(reported, Mapping) and isinstance(reported.get("selected"), Mapping):
         return None
-    st.session_state["seen_execution"] = view.id
     root = root_failure(view)
     wanted = st.query_params.get("task", root.ref if root else "")
     return next((node.id for node in drawn.nodes if node.ref == wanted and wanted), None)

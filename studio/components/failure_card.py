@@ -31,6 +31,7 @@ def show(visit: Visit, view: ExecutionView) -> str:
                 type="primary",
                 icon=f":material/{recovery.ACTIONS[action].icon}:",
                 key="failure_action",
+                shortcut=recovery_bar.shortcut(action),
                 on_click=recovery_bar.open_plan,
                 args=(view.id, action),
             )

@@ -45,9 +45,15 @@ def show() -> None:
 
 
 def _actions() -> None:
-    columns = (markup.Column("Action"), markup.Column("When", cut=False))
+    columns = (markup.Column("Action"), markup.Column("When"), markup.Column("Key", wide=True))
     rows = [
-        markup.Row([markup.two_lines(action.word, action.meaning), _WHEN[name]])
+        markup.Row(
+            [
+                markup.two_lines(action.word, action.meaning),
+                _WHEN[name],
+                markup.code(action.key) if action.key else "",
+            ]
+        )
         for name, action in ACTIONS.items()
     ]
     markup.show(markup.box("Which action when", _wrapping(markup.table(columns, rows))))

@@ -8,7 +8,7 @@ from studio.client.errors import Missing
 from studio.components import first_page, frame, input_form, json_view, markup, problem
 from studio.components.visit import Visit
 from studio.graph.outline import OPEN
-from studio.views import theme, wording
+from studio.views import definitions, theme, wording
 from studio.views.overview import Waiting
 
 _COLUMNS: Final = (
@@ -66,7 +66,7 @@ def _row(visit: Visit, one: Waiting, on: bool) -> markup.Row:
 
 def _one(visit: Visit, execution_id: str, task: str) -> None:
     """The task that the address names, by its id or its reference name."""
-    found = _task(visit, execution_id, task)
+    found, definition = _task(visit, execution_id, task)
     ref = str(found.get("referenceTaskName") or task)
     status = str(found.get("status") or "")
     with st.container(border=True, key="task_panel"):
@@ -90,18 +90,26 @@ def _one(visit: Visit, execution_id: str, task: str) -> None:
                 found.get("inputData"), name=f"{ref}-input", key="human_input", empty="No input."
             )
         with right:
-            _answer(visit, execution_id, ref, found)
+            _answer(visit, execution_id, ref, found, definition)
 
 
-def _task(visit: Visit, execution_id: str, task: str) -> dict[str, Any]:
+def _task(visit: Visit, execution_id: str, task: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The task, and the definition it stands in."""
     whole = visit.client.execution(execution_id)
     for found in reversed(whole.get("tasks") or []):
         if task in (found.get("taskId"), found.get("referenceTaskName")):
-            return dict(found)
+            return dict(found), dict(whole.get("workflowDefinition") or {})
     raise Missing(f"Execution {execution_id} has no task {task}.")
 
 
-def _answer(visit: Visit, execution_id: str, ref: str, task: dict[str, Any]) -> None:
+def _answer(
+    visit: Visit,
+    execution_id: str,
+    ref: str,
+    task: dict[str, Any],
+    definition: dict[str, Any],
+) -> None:
+    """The form: the fields that later tasks read, and why."""
     status = st.segmented_control(
         "Answer",
         list(_ANSWERS),
@@ -113,7 +121,10 @@ def _answer(visit: Visit, execution_id: str, ref: str, task: dict[str, Any]) -> 
     status = str(status or "COMPLETED")
     output = task.get("outputData")
     start = output if isinstance(output, dict) else {}
-    value, wrong = input_form.show(key=f"human:{ref}", schema=None, names=(), start=start)
+    asked = task.get("inputData")
+    names = definitions.outputs_read(definition, ref)
+    schema = definitions.answer_schema(names, asked if isinstance(asked, dict) else {})
+    value, wrong = input_form.show(key=f"human:{ref}", schema=schema, names=(), start=start)
     input_form.tell(wrong)
     why = st.text_input("Reason, required", key="human_reason", live=True)
     st.caption(f"`POST /api/tasks/{execution_id}/{ref}/{status}`")
@@ -122,7 +133,7 @@ def _answer(visit: Visit, execution_id: str, ref: str, task: dict[str, Any]) -> 
         with problem.told():
             actor = visit.actor((why or "").strip())
             visit.client.report(execution_id, ref, status, value, actor)
-            after = _task(visit, execution_id, ref)
+            after, _ = _task(visit, execution_id, ref)
             word = theme.word(str(after.get("status") or "")).lower()
             st.session_state["answered"] = f"{ref} is {word}."
             st.query_params.clear()

@@ -61,10 +61,6 @@ def absent(words: str) -> None:
     st.caption(words)
 
 
-def unknown_page(address: str) -> None:
-    st.warning(f"There is no page {theme.plain(address)}. This is the first page.")
-
-
 def nothing_named(what: str, where: str, page: str) -> None:
     """A page that needs an id in its address, and got none."""
     st.info(f"No {what} is named in the address. Choose one on {where}.")

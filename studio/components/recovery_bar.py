@@ -42,9 +42,15 @@ def buttons(view: ExecutionView, primary: str, row: DeltaGenerator) -> None:
             icon=f":material/{action.icon}:",
             key=f"act_{name}",
             help=action.meaning,
+            shortcut=shortcut(name),
             on_click=open_plan,
             args=(view.id, name),
         )
+
+
+def shortcut(name: str) -> str | None:
+    """The key that opens an action's plan; none while a dialog is open, or it would close that."""
+    return None if live.held() else ACTIONS[name].key or None
 
 
 def dialog_if_asked(visit: Visit, view: ExecutionView) -> None:
@@ -184,7 +190,7 @@ def _json_field(label: str, key: str, name: str) -> dict[str, Any]:
 def _confirm(visit: Visit, view: ExecutionView, plan: Plan, given: dict[str, Any]) -> None:
     root = root_failure(view)
     why = wording.reason_line(root.reason, 80) if root and root.reason else ""
-    usual = f"{ACTIONS[plan.action].word} after: {why}" if why else ""
+    usual = f"{plan.action.capitalize()} after: {why}" if why else ""
     reason = st.text_input(
         "Reason, required; it is kept in the story of the execution",
         usual,

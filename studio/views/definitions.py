@@ -1,5 +1,7 @@
 """The catalogue: one row a name with its versions and last runs, and what one version needs to run."""
 
+import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -136,3 +138,22 @@ def schema_of(definition: Mapping[str, Any]) -> Mapping[str, Any] | None:
     declared = definition.get("inputSchema")
     data = declared.get("data") if isinstance(declared, Mapping) else None
     return data if isinstance(data, Mapping) and data.get("properties") else None
+
+
+def outputs_read(definition: Mapping[str, Any], ref: str) -> list[str]:
+    """Which fields of a task's output the rest of the definition asks for, in order of appearance."""
+    found = re.findall(rf"\b{re.escape(ref)}\.output\.([A-Za-z_]\w*)", json.dumps(definition))
+    return list(dict.fromkeys(found))
+
+
+def answer_schema(names: Iterable[str], asked: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The fields of an answer to a person's task; offered choices belong to its first field."""
+    fields = list(names)
+    if not fields:
+        return None
+    choices = asked.get("choices", asked.get("options"))
+    offered = [one for one in choices if isinstance(one, str)] if isinstance(choices, list) else []
+    about: dict[str, Any] = {name: {"type": "string"} for name in fields}
+    if offered:
+        about[fields[0]] = {"enum": offered}
+    return {"properties": about}

@@ -20,20 +20,21 @@ PAUSE, RESUME, TERMINATE, SKIP = "pause", "resume", "terminate", "skip"
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """An action's word, and what it means in a few."""
+    """An action's word, what it means in a few, and the key that opens its plan."""
 
     name: str
     word: str
     meaning: str
     icon: str
+    key: str = ""
 
 
 ACTIONS: Final[Mapping[str, Action]] = {
-    RETRY: Action(RETRY, "Retry", "only what failed", "refresh"),
-    RERUN: Action(RERUN, "Rerun from", "a task and all after it", "undo"),
+    RETRY: Action(RETRY, "Retry", "only what failed", "refresh", "T"),
+    RERUN: Action(RERUN, "Rerun from", "a task and all after it", "undo", "U"),
     RESTART: Action(RESTART, "Restart", "all from the beginning", "restart_alt"),
-    PAUSE: Action(PAUSE, "Pause", "nothing new begins", "pause"),
-    RESUME: Action(RESUME, "Resume", "go on where it stands", "play_arrow"),
+    PAUSE: Action(PAUSE, "Pause", "nothing new begins", "pause", "P"),
+    RESUME: Action(RESUME, "Resume", "go on where it stands", "play_arrow", "P"),
     SKIP: Action(SKIP, "Skip", "pass over a task", "keyboard_double_arrow_right"),
     TERMINATE: Action(TERMINATE, "Terminate", "give up, with a reason", "block"),
 }

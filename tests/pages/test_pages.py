@@ -103,3 +103,22 @@ def test_foreign_text_never_becomes_markup() -> None:
     asking(server.app())
     for page in ("", "executions"):
         assert "<img src=x" not in words(opened(page))
+
+
+def test_the_failed_task_stays_chosen_until_the_person_chooses_another() -> None:
+    asking(a_busy_server().app())
+    app = opened("execution", {"id": ORDER})
+    for _ in range(2):
+        assert "<code>poll_carrier</code></h2>" in words(app)
+        app.run()
+    app.session_state[f"graph:{ORDER}"] = {"selected": {"id": "charge_card", "n": 1}}
+    app.run()
+    assert "<code>charge_card</code></h2>" in words(app)
+    assert app.query_params["task"] in ("charge_card", ["charge_card"])
+
+
+def test_a_page_puts_nothing_into_its_address_by_itself() -> None:
+    asking(a_busy_server().app())
+    assert "task" not in opened("execution", {"id": ORDER}).query_params
+    assert not opened("executions").query_params
+    assert not opened("start").query_params

@@ -107,3 +107,20 @@ def test_a_change_names_the_fields_it_changes() -> None:
 def test_a_task_knows_its_users() -> None:
     flows = [("order", ["a", "b"]), ("invoice", ["b"])]
     assert task_defs.users_of("b", flows) == ["invoice", "order"]
+
+
+def test_an_answer_has_the_fields_that_later_tasks_read() -> None:
+    flow = {
+        "tasks": [
+            {"taskReferenceName": "approve", "type": "HUMAN"},
+            {"inputParameters": {"a": "${approve.output.choice}", "b": "${approve.output.note}"}},
+            {"inputParameters": {"c": "${other_approve.output.never}"}},
+        ]
+    }
+    names = definitions.outputs_read(flow, "approve")
+    assert names == ["choice", "note"]
+    schema = definitions.answer_schema(names, {"choices": ["approve", "reject"]})
+    assert schema == {
+        "properties": {"choice": {"enum": ["approve", "reject"]}, "note": {"type": "string"}}
+    }
+    assert definitions.answer_schema([], {}) is None
