@@ -22,7 +22,7 @@ from engine.services.executions import Executions
 from engine.services.port import ThreadPort
 from engine.services.schedules import ROUND, Schedules
 from engine.services.schemas import schema_complaint
-from engine.services.secrets import Secrets, check_secrets
+from engine.services.secrets import Secrets, too_short
 from engine.services.tasks import Tasks
 from engine.services.trigger_shelf import StoredShelf
 from engine.services.triggers import Triggers
@@ -72,8 +72,11 @@ class Engine:
         self.settings = settings or Settings()
         self.clock: Clock = clock or SystemClock()
         self.telemetry = telemetry or Telemetry()
-        self.secrets = self._known_secrets()
+        at_hand = self.settings.secrets()
+        self.secrets = Secrets(self.settings.secret, at_hand.values())
         self.telemetry.listen(partial(write_down, self.secrets.text))
+        for name in too_short(at_hand):
+            self.telemetry.say("secret.too_short_to_mask", name=self.settings.secret_prefix + name)
         self.metrics = Metrics()
         self.telemetry.listen(self.metrics.hear)
         url = self.settings.database
@@ -126,12 +129,6 @@ class Engine:
         """Called in the core's thread when that has failed: the engine must be started anew."""
         self._state = threading.Lock()
         self._started = self._stopped = False
-
-    def _known_secrets(self) -> Secrets:
-        settings = self.settings
-        at_hand = settings.secrets()
-        check_secrets(at_hand, settings.secret_prefix)
-        return Secrets(settings.secret, at_hand.values())
 
     def _knowledge(self) -> Knowledge:
         store = self.store

@@ -5,6 +5,7 @@ from engine.api.wire import Call
 from engine.model.errors import InvalidInput
 from engine.model.requests import WorkflowTestRequest
 from engine.services.house import House
+from engine.services.schemas import schema_complaint
 from engine.testing.mock_run import MockRun, play
 
 
@@ -22,4 +23,5 @@ def played(house: House, call: Call) -> MockRun:
         now=house.clock.now(),
         limits=engine.settings.limits,
         environment=engine.settings.environment(),
+        schema_complaint=schema_complaint,
     )

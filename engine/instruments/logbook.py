@@ -14,6 +14,7 @@ WARNINGS = frozenset(
         "delivery.interrupted",
         "message.put_off",
         "message.given_up",
+        "secret.too_short_to_mask",
     ]
 )
 SIMPLE = (str, int, float, bool, type(None))

@@ -34,6 +34,7 @@ from engine.model.requests import (
     StartWorkflowRequest,
 )
 from engine.rules.rendering import spliced, task_json, workflow_json
+from engine.rules.validation import registration_errors, require
 from engine.services.port import Port, ask
 from engine.services.schemas import schema_complaint
 from engine.store.contract import Store
@@ -119,6 +120,8 @@ class Executions:
         """The definition a request names or brings, ready to run by."""
         knowledge = self._port.core.knowledge
         if request.workflow_def is not None:
+            place = "startWorkflow.arg0.workflowDef"
+            require(registration_errors(request.workflow_def, place, task_def=knowledge.task_def))
             facts = Facts(now=0, task_def=knowledge.task_def, definition=knowledge.definition)
             return inline_snapshot(request.workflow_def.json_value(), facts)
         found = knowledge.definition(request.name or "", request.version)

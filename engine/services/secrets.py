@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from engine.expressions.scripts import ScriptJob
 from engine.expressions.secrets import fill_secrets, mentions_secrets
-from engine.model.errors import InvalidInput
 from engine.model.events import Answer, Result
 from engine.model.record import Json, decode, encode
 from engine.rules.redaction import SHORTEST_SECRET, Scrubber
@@ -15,14 +14,10 @@ from engine.rules.redaction import SHORTEST_SECRET, Scrubber
 Lookup = Callable[[str], str | None]
 
 
-def check_secrets(values: Mapping[str, str], prefix: str) -> None:
-    """Refuse values that could not be masked without destroying ordinary texts."""
-    for name, value in sorted(values.items()):
-        if value and len(value) < SHORTEST_SECRET:
-            raise InvalidInput(
-                f"{prefix}{name} is too short for a secret: masking {len(value)} characters would "
-                f"destroy ordinary texts. Give it {SHORTEST_SECRET} or more, or unset it."
-            )
+def too_short(values: Mapping[str, str]) -> list[str]:
+    """The names of values that are handed out but never masked: that would destroy ordinary
+    texts."""
+    return sorted(name for name, value in values.items() if 0 < len(value) < SHORTEST_SECRET)
 
 
 class Secrets:

@@ -72,6 +72,15 @@ def test_an_in_line_definition_runs_without_being_registered(door: Door) -> None
     door.refused(404, "GET", "metadata/workflow/inline")
 
 
+def test_an_in_line_definition_is_held_to_the_rules_of_registration(door: Door) -> None:
+    definition = {"name": "inline_unsound", "tasks": [simple("a", "a"), simple("a", "b")]}
+    request = {"name": "inline_unsound", "workflowDef": definition}
+    for path in ("workflow", "workflow/execute/inline_unsound/1", "workflow/test"):
+        answer = door.ask("POST", path, json=request)
+        assert answer.status_code == 400, (path, answer.text)
+        assert "Workflow.arg0.workflowDef" in answer.text, answer.text
+
+
 def test_a_key_starts_one_execution(door: Door) -> None:
     door.define("keyed", wait("gate"))
     key = {"name": "keyed", "idempotencyKey": "k1"}
@@ -184,4 +193,16 @@ def test_a_mock_test_plays_a_definition_and_keeps_nothing(door: Door) -> None:
     told = door.post("ext/test", body).json()
     assert told["report"]["attempts"] == {"one": 1}
     door.refused(404, "POST", "workflow/test", json={"name": "nobody"})
+
+
+def test_a_mock_test_holds_its_input_to_the_schema(door: Door) -> None:
+    data = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    schema = {"name": "s", "version": 1, "type": "JSON", "data": data}
+    door.define("schemed", wait("gate"), inputSchema=schema, enforceSchema=True)
+    said = door.refused(400, "POST", "workflow/test", json={"name": "schemed", "input": {"n": "x"}})
+    assert "does not fit the inputSchema of schemed: n:" in said
+    assert door.post("workflow/test", {"name": "schemed", "input": {"n": 1}}).status_code == 200
+
+
+def test_a_mock_test_without_a_name_is_refused(door: Door) -> None:
     door.refused(400, "POST", "workflow/test", json={})
