@@ -50,12 +50,20 @@ def _ask(visit: Visit, errors: list[ServerError]) -> Overview:
     def found(query: str, size: int) -> Found:
         return _or(lambda: client.search(query, size=size), Found(0, []), errors)
 
+    whole = _or(client.overview, None, errors)
+    known = whole.get("byStatus") if whole else None
+    by_status = {
+        status: int(known.get(status, 0))
+        if isinstance(known, dict)
+        else found(f"status = {status}", 1).total
+        for status in ("RUNNING", "PAUSED")
+    }
     failed = found(f"status IN (FAILED,TIMED_OUT) AND startTime > {now - DAY_MS}", 200)
     return Overview(
         failed=failed.total,
         groups=executions.failing_groups(executions.rows_of(failed.rows, now), now),
-        running=found("status = RUNNING", 1).total,
-        paused=found("status = PAUSED", 1).total,
+        running=by_status["RUNNING"],
+        paused=by_status["PAUSED"],
         waiting=_or(lambda: people(client), [], errors),
         queues=_or(lambda: overview.queue_rows(client.queues(), client.polls(), now), [], errors),
         recent=executions.rows_of(found("", _ROWS).rows, now),
