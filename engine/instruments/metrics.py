@@ -1,4 +1,5 @@
-"""A telemetry listener that counts, in the text form that Prometheus reads.
+"""A telemetry listener that counts, in the text form that Prometheus reads, under Conductor's names
+where it has one.
 
 Few series: names of workflows and task types are the only labels that grow with use.
 """
@@ -17,8 +18,13 @@ HELP = {
     "reprise_workflow_total": "What happened to workflows, by name.",
     "reprise_task_total": "Tasks that ended, by type and status.",
     "reprise_event_total": "Other things that happened in the engine.",
-    "reprise_task_queue_seconds": "From scheduled to taken by a worker.",
-    "reprise_task_run_seconds": "From taken by a worker to its end.",
+    "task_execution_seconds": "From taken by a worker to its end.",
+    "task_poll_total": "How often workers asked.",
+    "task_queue_wait_seconds": "From scheduled to taken by a worker.",
+    "task_timeout_total": "Attempts that timed out.",
+    "workflow_execution_seconds": "From start to end, of workflows that completed.",
+    "workflow_failure_total": "Workflows that ended otherwise than completed, by status.",
+    "workflow_start_success_total": "Workflows that were started.",
 }
 
 
@@ -48,21 +54,40 @@ class Metrics:
         if what == "task.moved":
             self._task(facts["run"], facts["was"])
         elif what.startswith("workflow."):
-            name = str(facts["execution"].definition.name)
-            self._count("reprise_workflow_total", (("workflow", name), ("what", what[9:])))
+            self._workflow(what.removeprefix("workflow."), facts["execution"])
+        elif what == "task.polled":
+            self._count("task_poll_total", (("taskType", facts["task_type"]),))
         else:
             self._count("reprise_event_total", (("what", what),))
+
+    def _workflow(self, what: str, execution: Any) -> None:
+        definition, status = execution.definition, execution.status.value
+        name = ("workflowName", str(definition.name))
+        owner = ("ownerApp", definition.owner_app or "unknown")
+        self._count("reprise_workflow_total", (("workflow", name[1]), ("what", what)))
+        if what == "started":
+            version = ("version", str(definition.version))
+            self._count("workflow_start_success_total", (name, version, owner))
+        elif what == "completed":
+            took = max(0, execution.ended_at - execution.created_at) / 1000
+            self._time("workflow_execution_seconds", (name, owner), took)
+        elif what == status.lower() and execution.status.terminal:
+            self._count("workflow_failure_total", (name, ("status", status), owner))
 
     def _task(self, run: Any, was: Any) -> None:
         if not run.ended_at or (was is not None and was.ended_at):
             return
-        kind = (("type", str(run.type)),)
-        self._count("reprise_task_total", (*kind, ("status", run.status.value)))
+        kind, status = ("taskType", str(run.name)), ("status", run.status.value)
+        self._count("reprise_task_total", (("type", str(run.type)), status))
+        if run.status.value == "TIMED_OUT":
+            self._count("task_timeout_total", (kind,))
         if run.started_at:
             waited = max(0, run.started_at - run.queued_at) / 1000
-            self._time("reprise_task_queue_seconds", kind, waited)
+            self._time("task_queue_wait_seconds", (kind,), waited)
             took = max(0, run.ended_at - run.started_at) / 1000
-            self._time("reprise_task_run_seconds", kind, took)
+            # One attempt alone: the time of all attempts together is another thing.
+            one = ("includeRetries", "false")
+            self._time("task_execution_seconds", (kind, one, status), took)
 
     def _count(self, name: str, labels: Labels) -> None:
         with self._lock:

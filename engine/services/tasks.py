@@ -76,6 +76,7 @@ class Tasks:
             raise InvalidInput("Long Poll Timeout value cannot be more than 5 seconds")
         now = self._port.core.clock.now()
         self.sightings.note(task_type, domain or None, worker, now)
+        self._port.core.telemetry.say("task.polled", task_type=task_type)
         most = min(max(0, count), MOST_POLLED)
         until = now + max(0, timeout_ms) if most else now
         wanted = Wanted(task_type, domain or None, most, worker, until)

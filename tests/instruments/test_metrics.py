@@ -31,11 +31,11 @@ def test_an_ended_task_is_counted_once_however_often_it_is_touched() -> None:
         ("task.moved", {"run": run, "was": run}),
     )
     assert 'reprise_task_total{type="ship\\"it",status="COMPLETED"} 1' in lines
-    assert 'reprise_task_run_seconds_sum{type="ship\\"it"} 2.000000' in lines
-    assert 'reprise_task_run_seconds_bucket{type="ship\\"it",le="1"} 0' in lines
-    assert 'reprise_task_run_seconds_bucket{type="ship\\"it",le="2.5"} 1' in lines
-    assert 'reprise_task_run_seconds_bucket{type="ship\\"it",le="+Inf"} 1' in lines
-    assert 'reprise_task_queue_seconds_count{type="ship\\"it"} 1' in lines
+    assert 'task_execution_seconds_sum{taskType="a",includeRetries="false",status="COMPLETED"} 2.000000' in lines
+    assert 'task_execution_seconds_bucket{taskType="a",includeRetries="false",status="COMPLETED",le="1"} 0' in lines
+    assert 'task_execution_seconds_bucket{taskType="a",includeRetries="false",status="COMPLETED",le="2.5"} 1' in lines
+    assert 'task_execution_seconds_bucket{taskType="a",includeRetries="false",status="COMPLETED",le="+Inf"} 1' in lines
+    assert 'task_queue_wait_seconds_count{taskType="a"} 1' in lines
 
 
 def test_workflows_are_counted_by_name_and_what_happened() -> None:
@@ -49,5 +49,5 @@ def test_each_series_is_headed_once_and_gauges_are_added() -> None:
         ("store.failed", {}), ("row.refused", {}), ("task.moved", {"run": ended(), "was": None})
     )
     assert lines.count("# TYPE reprise_event_total counter") == 1
-    assert lines.count("# TYPE reprise_task_run_seconds histogram") == 1
+    assert lines.count("# TYPE task_execution_seconds histogram") == 1
     assert lines[-2:] == ["# TYPE reprise_inbox gauge", "reprise_inbox 3"]
