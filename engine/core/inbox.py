@@ -26,6 +26,8 @@ class Asked:
     """The stored letter that carries it."""
     urgent: bool = False
     """Asked by a person."""
+    newborn: bool = False
+    """A start under an id that was made up just now: there is nothing to look for."""
 
 
 @dataclass(slots=True)

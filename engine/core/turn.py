@@ -39,8 +39,10 @@ from engine.model.events import (
 )
 from engine.model.execution import EMPTY, Changes, Execution, Run
 from engine.model.record import encode
-from engine.model.status import TaskStatus
+from engine.model.status import ExecutionStatus, TaskStatus
+from engine.rules.deadlines import wake_at
 from engine.rules.decide import decide
+from engine.rules.reports import take
 from engine.store.contract import (
     Group,
     LedgerLine,
@@ -52,6 +54,7 @@ from engine.store.contract import (
     ledger_body,
 )
 from engine.tasks.kind import SCRIPT
+from engine.tasks.plan import Node
 from engine.tasks.registry import kind_of
 from engine.tasks.view import View, node_in
 
@@ -110,6 +113,8 @@ class Turn:
     held: list[Letter] = field(default_factory=list)
     """Letters that could not be taken; they wait for the next start of the engine."""
     touched: dict[int, Execution] = field(default_factory=dict)
+    newest: dict[int, Step] = field(default_factory=dict)
+    """The latest step of each execution."""
 
 
 class Core:
@@ -204,6 +209,8 @@ class Core:
     def _find(self, turn: Turn, asked: Asked) -> Execution | None:
         if asked.key is not None:
             return self.live.get(asked.key)
+        if asked.newborn:
+            return self._born(asked)
         found = self.live.find(asked.workflow_id or "")
         if found is None and isinstance(asked.event, Start):
             return self._born(asked)
@@ -268,6 +275,7 @@ class Core:
             self.gates.entered(execution)
         step = Step(asked, execution, changes, before, created)
         turn.steps.append(step)
+        turn.newest[key] = step
         self._count(step, +1)
         self._queue(step)
         self._consumed(turn, asked)
@@ -555,13 +563,29 @@ class Core:
             self.handout.hold(ready, run, node.task_def, turn.now)
             self.telemetry.say("task.limited", execution=execution, run=run)
             return None
-        step = self._take(turn, asked, deque())
-        if step is None or not step.changes.reply:
-            return None
+        if not self._claim_newborn(turn, execution, run, node, worker):
+            step = self._take(turn, asked, deque())
+            if step is None or not step.changes.reply:
+                return None
         self.handout.handed_out(run, node.task_def, turn.now)
         run = execution.runs[seq]
         data = run.input if run.input is not None else self.store.payload(key, seq, "input")
         return Handed(execution, run, node, data or EMPTY)
+
+    def _claim_newborn(
+        self, turn: Turn, execution: Execution, run: Run, node: Node, worker: str | None
+    ) -> bool:
+        """An attempt that this turn has placed, and nobody has heard of yet, is taken where it
+        stands: one row, no decision of its own. False: it must be claimed as usual."""
+        step = turn.newest.get(execution.key)
+        if step is None or step.changes.runs.get(run.seq) is not run or node.task.on_state_change:
+            return False
+        if step.before.get(run.seq) is not None or execution.status is not ExecutionStatus.RUNNING:
+            return False
+        take(run, turn.now, worker)
+        run.wake_at = wake_at(run, node, self.knowledge.facts(turn.now, lambda seq, side: None))
+        self.handout.count(run.name, +1)
+        return True
 
     def _ask_evaluators(self) -> None:
         """Scripts are carried out by evaluators; their work is not claimed, only answered."""

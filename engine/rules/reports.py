@@ -29,15 +29,18 @@ def claim(d: Draft, event: Claim) -> None:
     if run is None or run.status is not TaskStatus.SCHEDULED or d.status.terminal:
         d.changes.reply = False
         return
-    run = d.edit(run)
-    now = d.facts.now
+    take(d.edit(run), d.facts.now, event.worker)
+    d.changes.reply = True
+
+
+def take(run: Run, now: int, worker: str | None) -> None:
+    """What a claim makes of an attempt that is the caller's to change."""
     run.status = TaskStatus.IN_PROGRESS
     run.started_at = run.started_at or now
     run.updated_at = now
     run.callback_after = 0
-    run.worker = event.worker
+    run.worker = worker
     run.poll_count += 1
-    d.changes.reply = True
 
 
 def give_back(d: Draft, event: GiveBack) -> None:

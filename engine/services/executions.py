@@ -35,6 +35,7 @@ from engine.model.requests import (
 )
 from engine.rules.rendering import spliced, task_json, workflow_json
 from engine.rules.validation import registration_errors, require
+from engine.services.archive_shelf import ArchiveShelf
 from engine.services.port import Port, ask
 from engine.services.schemas import schema_complaint
 from engine.store.contract import Store
@@ -47,10 +48,15 @@ class Executions:
     """The verbs, and reading one execution."""
 
     def __init__(
-        self, port: Port, store: Store, randomness: Callable[[int], bytes] = os.urandom
+        self,
+        port: Port,
+        store: Store,
+        archive: ArchiveShelf | None = None,
+        randomness: Callable[[int], bytes] = os.urandom,
     ) -> None:
         self._port = port
         self._store = store
+        self._archive = archive
         self._randomness = randomness
 
     # Start
@@ -68,7 +74,7 @@ class Executions:
         """The same without waiting."""
         workflow_id = execution_id(self._port.core.clock.now(), self._randomness(10))
         event = self.prepare(request, by, isolated=isolated)
-        return self._port.send(Asked(event, workflow_id=workflow_id))
+        return self._port.send(Asked(event, workflow_id=workflow_id, newborn=True))
 
     def prepare(
         self, request: StartWorkflowRequest, by: str | None, *, isolated: bool = False
@@ -135,10 +141,18 @@ class Executions:
     def view(self, workflow_id: str, payloads: bool = True) -> View:
         """An execution as it is committed. NotFound when there is none."""
         key = self._store.key_of(workflow_id)
-        found = None if key is None else self.view_of(key, payloads)
+        found = self._archived(workflow_id) if key is None else self.view_of(key, payloads)
         if found is None:
             raise NotFound(f"No such workflow found by id: {workflow_id}")
         return found
+
+    def _archived(self, workflow_id: str) -> View | None:
+        """The same from the archive, always with its payloads."""
+        found = None if self._archive is None else self._archive.find(workflow_id)
+        if found is None:
+            return None
+        facts = Facts(now=self._port.core.clock.now())
+        return View(restore(found.loaded.execution, found.loaded.runs), facts)
 
     def view_of(self, key: int, payloads: bool = False) -> View | None:
         """The same by number; None when there is none."""
@@ -183,6 +197,11 @@ class Executions:
 
     # Verbs
 
+    def _out_of_the_archive(self, workflow_id: str) -> None:
+        """Whatever is to run again must be among the living."""
+        if self._archive is not None and self._store.key_of(workflow_id) is None:
+            self._archive.bring_back(workflow_id)
+
     def _ask(self, workflow_id: str, event: Event) -> Any:
         return ask(self._port, event, workflow_id=workflow_id, urgent=True)
 
@@ -217,6 +236,7 @@ class Executions:
         why: str | None = None,
     ) -> None:
         """Try again what failed."""
+        self._out_of_the_archive(workflow_id)
         self._ask(
             workflow_id, Retry(resume_subworkflow_tasks=resume_subworkflow_tasks, by=by, why=why)
         )
@@ -230,6 +250,7 @@ class Executions:
         why: str | None = None,
     ) -> None:
         """Start it over."""
+        self._out_of_the_archive(workflow_id)
         definition: WorkflowDef | None = None
         content_hash = None
         if use_latest:
@@ -249,6 +270,7 @@ class Executions:
         why: str | None = None,
     ) -> str:
         """Run again from a task, which may be one of a sub-workflow; its own workflow id."""
+        self._out_of_the_archive(workflow_id)
         target = request.re_run_from_task_id or None
         owner = workflow_id
         if target is not None:
