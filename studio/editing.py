@@ -276,15 +276,16 @@ def _notices(visit: Visit, room: Room) -> None:
 
 
 def _published(room: Room) -> None:
+    """What is next, in the same tab."""
     version = room.draft.base_version
-    start = markup.address("start", wf=room.key, ver=version)
-    versions = markup.address("versions", wf=room.key)
-    tests = markup.address("tests", wf=room.key)
-    st.success(
-        f"v{version} is published. [Start it]({start}) · [See its versions]({versions}) · "
-        f"[Write mock tests]({tests})",
-        icon=":material/check_circle:",
-    )
+    links = [
+        markup.button("Start it", markup.address("start", wf=room.name, ver=version)),
+        markup.button("See its versions", markup.address("versions", wf=room.name)),
+        markup.button("Test it on mocks", markup.address("tests", wf=room.key)),
+    ]
+    said = markup.status("COMPLETED", f"v{version} is published.")
+    line = markup.tag("div", said, *links, css="rp-title rp-body")
+    markup.show(markup.tag("section", line, css="rp-box rp-panel"))
 
 
 def _outline(room: Room, drawing: Layout, found: Sequence[Problem]) -> None:

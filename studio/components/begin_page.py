@@ -53,10 +53,20 @@ def _new(blank: Callable[[str], JsonObject], begin: Begin) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         with st.container(width="stretch"):
             st.text_input("Name of the new definition", key="new_name", placeholder="refund_order")
-        if st.button("Start blank", icon=":material/add:", type="primary", key="new_blank"):
-            begin(blank(_name()))
+        st.button(
+            "Start blank",
+            icon=":material/add:",
+            type="primary",
+            key="new_blank",
+            on_click=lambda: begin(blank(_name())),
+        )
         with st.popover("Import", icon=":material/upload:"):
-            imported(begin)
+            imported(partial(_then_open, begin))
+
+
+def _then_open(begin: Begin, definition: JsonObject) -> None:
+    begin(definition)
+    st.rerun()
 
 
 def _name() -> str:
