@@ -76,7 +76,8 @@ def serving(folder: Path) -> Iterator[str]:
     database = f"sqlite:///{folder / 'sdk.db'}"
     process = Process(["-m", "engine", "serve", "--port", "0", "--database", database])
     try:
-        yield f"{process.wait_for(r'listening on (http://\S+)')[1]}/api"
+        address = process.wait_for(r"listening on (http://\S+)")[1]
+        yield f"{address}/api"
     finally:
         process.end()
 

@@ -63,13 +63,12 @@ def slow() -> dict[str, object]:
 
 
 def main() -> None:
-    """Work until SIGTERM."""
-    stop = threading.Event()
-    signal.signal(signal.SIGTERM, lambda *_: stop.set())
-    handler = TaskHandler([], Configuration(server_api_url=sys.argv[1]), True)
-    handler.start_processes()
-    stop.wait()
-    handler.stop_processes()
+    """Work until SIGTERM; the workers' threads have nothing to bring to an end."""
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
+    server = Configuration(server_api_url=sys.argv[1])
+    with TaskHandler(configuration=server, scan_for_annotated_workers=True) as handler:
+        handler.start_processes()
+        threading.Event().wait()
 
 
 if __name__ == "__main__":
