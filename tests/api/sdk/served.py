@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 PATIENCE_SECONDS = 60
@@ -56,14 +56,10 @@ class Process:
         """Ask it to end, or kill it; nothing it started is left."""
         if self._process.poll() is None:
             self._process.send_signal(with_signal)
-            try:
+            with suppress(subprocess.TimeoutExpired):
                 self._process.wait(15)
-            except subprocess.TimeoutExpired:
-                pass
-        try:
+        with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
         self._process.wait()
         self._reader.join()
         if self._process.stdout is not None:
