@@ -14,6 +14,35 @@ from engine.model.execution import Execution, Run
 from engine.tasks.plan import Node
 
 
+class Heard:
+    """A reply that nobody waits for: what comes of the event is handed to a function, in the
+    core's thread. A Future without the lock that makes waiting possible, and its price."""
+
+    __slots__ = ("_then", "_told")
+
+    def __init__(self, then: "Callable[[BaseException | None], None]") -> None:
+        self._then = then
+        self._told = False
+
+    def done(self) -> bool:
+        """Has it been handed over?"""
+        return self._told
+
+    def set_running_or_notify_cancel(self) -> bool:
+        """Nobody can cancel it."""
+        return True
+
+    def set_result(self, value: Any) -> None:
+        """The event is stored."""
+        self._told = True
+        self._then(None)
+
+    def set_exception(self, error: BaseException | None) -> None:
+        """The event is refused, or was not stored."""
+        self._told = True
+        self._then(error)
+
+
 @dataclass(slots=True)
 class Asked:
     """An event for one execution, and whoever waits for its outcome."""
@@ -21,7 +50,7 @@ class Asked:
     event: Event
     key: int | None = None
     workflow_id: str | None = None
-    reply: "Future[Any] | None" = None
+    reply: "Future[Any] | Heard | None" = None
     letter: int | None = None
     """The stored letter that carries it."""
     urgent: bool = False
@@ -119,6 +148,6 @@ class Inbox:
 
 def refuse(item: Item, why: str = "The engine is stopping; nothing was stored.") -> None:
     """Nobody will take it: whoever waits is told so."""
-    reply: Future[Any] | None = getattr(item, "reply", None)
+    reply: Future[Any] | Heard | None = getattr(item, "reply", None)
     if reply is not None and not reply.done() and reply.set_running_or_notify_cancel():
         reply.set_exception(NotTaken(why))

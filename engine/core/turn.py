@@ -19,7 +19,7 @@ from typing import Any
 
 from engine.core.admission import Gates, Keys
 from engine.core.handout import Handout
-from engine.core.inbox import Asked, Errand, Handed, Item, Wanted
+from engine.core.inbox import Asked, Errand, Handed, Heard, Item, Wanted
 from engine.core.knowledge import Knowledge
 from engine.core.live import Live
 from engine.core.timers import Timers
@@ -103,7 +103,9 @@ class Turn:
     now: int
     group: Group = field(default_factory=Group)
     steps: list[Step] = field(default_factory=list)
-    replies: list[tuple["Future[Any]", Any, BaseException | None]] = field(default_factory=list)
+    replies: list[tuple["Future[Any] | Heard", Any, BaseException | None]] = field(
+        default_factory=list
+    )
     handed: list[tuple[Wanted, list[Handed]]] = field(default_factory=list)
     letters_taken: int = 0
     asked: list[Asked] = field(default_factory=list)
@@ -664,7 +666,7 @@ def _in_hand(run: Run) -> bool:
     return run.status is TaskStatus.IN_PROGRESS and run.carrier is not None
 
 
-def _resolve(reply: "Future[Any]", value: Any, error: BaseException | None) -> None:
+def _resolve(reply: "Future[Any] | Heard", value: Any, error: BaseException | None) -> None:
     """Answer whoever waits; somebody who has gone away is not waited for."""
     if not reply.set_running_or_notify_cancel():
         return

@@ -74,7 +74,7 @@ class ThreadPort:
         self._winding_down = True
 
     def send(self, asked: Asked) -> "Future[Any]":
-        reply: Future[Any] = asked.reply or Future()
+        reply = asked.reply if isinstance(asked.reply, Future) else Future[Any]()
         asked.reply = reply
         if self._winding_down and isinstance(asked.event, Start):
             refuse(asked)
@@ -111,7 +111,7 @@ class DirectPort:
         self.core = core
 
     def send(self, asked: Asked) -> "Future[Any]":
-        reply: Future[Any] = asked.reply or Future()
+        reply = asked.reply if isinstance(asked.reply, Future) else Future[Any]()
         asked.reply = reply
         self.core.turn([asked])
         self.settle()

@@ -6,11 +6,9 @@ Work that was carried out is never thrown away because a disk was full for a mom
 import threading
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future
 from functools import partial
-from typing import Any
 
-from engine.core.inbox import Asked, Inbox
+from engine.core.inbox import Asked, Heard, Inbox
 from engine.instruments.telemetry import Telemetry
 from engine.model.errors import EngineError
 from engine.model.events import Event
@@ -44,12 +42,10 @@ class Reporting:
 
     def send(self, key: int, event: Event, then: Taken) -> None:
         """Report; `then` is called once it is stored, or refused for good."""
-        reply: Future[Any] = Future()
-        reply.add_done_callback(partial(self._told, key, event, then))
-        self._inbox.put(Asked(event, key=key, reply=reply))
+        heard = Heard(partial(self._told, key, event, then))
+        self._inbox.put(Asked(event, key=key, reply=heard))
 
-    def _told(self, key: int, event: Event, then: Taken, reply: "Future[Any]") -> None:
-        error = reply.exception()
+    def _told(self, key: int, event: Event, then: Taken, error: BaseException | None) -> None:
         if isinstance(error, EngineError) and error.retryable and not self._closed.is_set():
             self._failed.append((key, event, then))
             self._wake.set()
