@@ -102,7 +102,7 @@ class Searching:
         return self._each(call, terminate)
 
     def remove(self, call: Call) -> dict[str, Json]:
-        """Archive ended executions, or remove executions for good."""
+        """Remove ended executions; those in any state with archiveWorkflow=false."""
         archive = call.flag("archiveWorkflow", True)
         remove = self._bulk.removal.remove
         return self._each(call, partial(remove, archive=archive, by=call.person, why=call.reason))

@@ -265,7 +265,7 @@ class Workflows:
         )
 
     def remove(self, call: Call) -> None:
-        """Archive an ended execution, or remove one for good."""
+        """Remove an ended execution; one in any state with archiveWorkflow=false."""
         archive = call.flag("archiveWorkflow", True)
         self._house.removal.remove(call.path["id"], archive, call.person, call.reason)
 

@@ -1,4 +1,5 @@
-"""Taking executions away: into the archive, or for good."""
+"""Taking executions away because somebody asks for it. (What retention takes away goes into the
+archive and can still be read.)"""
 
 from functools import partial
 from typing import Any
@@ -21,8 +22,9 @@ class Removal:
     def remove(
         self, workflow_id: str, archive: bool, by: str | None = None, why: str | None = None
     ) -> None:
-        """Archive an ended execution, or remove one in any state for good. One that still runs is
-        ended first, so that nothing of it stays in a queue or counts against a limit."""
+        """Remove an execution for good; as with Conductor, `archive` takes ended ones alone. One that
+        still runs is ended first, so that nothing of it stays in a queue or counts against a limit.
+        """
         key = self._store.key_of(workflow_id)
         view = None if key is None else self._executions.view_of(key)
         if key is None or view is None:
@@ -34,11 +36,11 @@ class Removal:
                     "End it first, or remove it for good with archiveWorkflow=false."
                 )
             self._executions.terminate(workflow_id, why or "removed", by=by)
-        self._port.errand(partial(self._take_out, key, archive), catalogue=False)
+        self._port.errand(partial(self._take_out, key), catalogue=False)
 
-    def _take_out(self, key: int, archive: bool, session: Any) -> None:
+    def _take_out(self, key: int, session: Any) -> None:
         core = self._port.core
-        retention.remove(session, key, keep=archive, now=core.clock.now())
+        retention.remove(session, key, keep=False, now=core.clock.now())
         core.live.let_go(key)
 
     def terminate_and_remove(
