@@ -138,9 +138,13 @@ def _body(visit: Visit, name: str, version: int | None) -> None:
     found = _problems(visit, room, drawing)
     pressed = _head(visit, room, drawing, found)
     notices = st.container(key="editor_notices")
-    outline, picture, form = st.columns([1.35, 3.7, 2.3], gap="small")
-    with outline, st.container(key="editor_outline"):
-        _outline(room, drawing, found)
+    if len(drawing.nodes) <= _OUTLINE_AT_MOST:
+        outline, picture, form = st.columns([1.35, 3.7, 2.3], gap="small")
+        with outline, st.container(key="editor_outline"):
+            _outline(room, drawing, found)
+    else:
+        # The picture's own table and search find more than a list of this length could.
+        picture, form = st.columns([5.05, 2.3], gap="small")
     with picture, st.container(key="editor_picture"):
         _picture(room, drawing, found)
     with form, st.container(key="editor_form", border=True, height=_HEIGHT + 82):
@@ -200,7 +204,7 @@ def _head(visit: Visit, room: Room, drawing: Layout, found: Sequence[Problem]) -
     if draft.base_version and not draft.is_dirty:
         state = f"v{draft.base_version}"
     saved = "nothing changed yet"
-    if room.saved_at and draft.revision:
+    if room.saves and (draft.revision or draft.is_dirty):
         at = wording.moment(room.saved_at, visit.zone, "%H:%M:%S")
         saved = f"saved {at}, revision {draft.revision}"
     head = editor_head.Head(
@@ -290,9 +294,6 @@ def _published(room: Room) -> None:
 
 def _outline(room: Room, drawing: Layout, found: Sequence[Problem]) -> None:
     """The tasks as a list: the canvas draws one where it is narrow."""
-    if len(drawing.nodes) > _OUTLINE_AT_MOST:
-        st.caption("A definition of this size is found through the picture's own table and search.")
-        return
     marks = overlay.of_problems(drawing, problems_room.by_node(found, drawing))
     graph_canvas.show(
         drawing,
