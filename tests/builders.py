@@ -9,7 +9,8 @@ from typing import Any
 
 from engine.core.inbox import Asked, Handed, Wanted
 from engine.core.knowledge import Knowledge
-from engine.core.turn import Core, Question
+from engine.core.questions import Question
+from engine.core.turn import Core
 from engine.instruments.clock import HandClock
 from engine.instruments.telemetry import Telemetry
 from engine.model.definitions import TaskDef, WorkflowDef, WorkflowTask

@@ -10,25 +10,24 @@ Needs no thread: the core thread, mock runs, simulation and tests all call it.
 
 import sys
 import traceback
-import zlib
 from collections import deque
-from collections.abc import Callable, Sequence
-from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
 from typing import Any
 
 from engine.core.admission import Gates, Keys
 from engine.core.handout import Handout
-from engine.core.inbox import Asked, Errand, Handed, Heard, Item, Wanted
+from engine.core.inbox import Asked, Errand, Handed, Item, Wanted
 from engine.core.knowledge import Knowledge
+from engine.core.letters import Letters
 from engine.core.live import Live
+from engine.core.questions import Evaluate, Questions
+from engine.core.queues import Queues
+from engine.core.step import Step, Turn, resolve
 from engine.core.timers import Timers
-from engine.expressions.scripts import ScriptJob
 from engine.instruments.clock import Clock
 from engine.instruments.telemetry import Telemetry
 from engine.model.errors import EngineError, NotFound, NotTaken
 from engine.model.events import (
-    Answer,
     ChildRefused,
     Claim,
     Due,
@@ -44,7 +43,6 @@ from engine.rules.deadlines import wake_at
 from engine.rules.decide import decide
 from engine.rules.reports import take
 from engine.store.contract import (
-    Group,
     LedgerLine,
     Ready,
     RowRefused,
@@ -53,10 +51,8 @@ from engine.store.contract import (
     Written,
     ledger_body,
 )
-from engine.tasks.kind import SCRIPT
 from engine.tasks.plan import Node
-from engine.tasks.registry import kind_of
-from engine.tasks.view import View, node_in
+from engine.tasks.view import node_in
 
 LETTERS_A_TURN = 1000
 """Letters taken in one turn at most; the rest are stored and taken in the next."""
@@ -71,52 +67,6 @@ END_OF_TIME = 2**62
 
 QUIET = (Claim, ExtendLease)
 """Events that leave no ledger line: the attempt's own record says all."""
-
-Evaluate = Callable[["Question"], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A script that an evaluator is to run, and where its answer belongs."""
-
-    execution: int
-    seq: int
-    asked: int
-    job: ScriptJob
-
-
-@dataclass(slots=True)
-class Step:
-    """One event's way through a turn."""
-
-    asked: Asked
-    execution: Execution
-    changes: Changes
-    before: dict[int, Run | None]
-    created: bool = False
-
-
-@dataclass(slots=True)
-class Turn:
-    """What one turn has come to so far."""
-
-    now: int
-    group: Group = field(default_factory=Group)
-    steps: list[Step] = field(default_factory=list)
-    replies: list[tuple["Future[Any] | Heard", Any, BaseException | None]] = field(
-        default_factory=list
-    )
-    handed: list[tuple[Wanted, list[Handed]]] = field(default_factory=list)
-    letters_taken: int = 0
-    asked: list[Asked] = field(default_factory=list)
-    """What came from outside the turn; letters that it brought about are not among them."""
-    unread: list[Letter] = field(default_factory=list)
-    """Letters that were too many for this turn."""
-    held: list[Letter] = field(default_factory=list)
-    """Letters that could not be taken; they wait for the next start of the engine."""
-    touched: dict[int, Execution] = field(default_factory=dict)
-    newest: dict[int, Step] = field(default_factory=dict)
-    """The latest step of each execution."""
 
 
 class Core:
@@ -134,39 +84,29 @@ class Core:
         self.knowledge = knowledge
         self.clock = clock
         self.telemetry = telemetry
-        self.evaluate = evaluate
         self.live = Live(store)
         self.timers = Timers(store)
         self.handout = Handout(store)
         self.keys = Keys(store, self.live)
         self.gates = Gates(store)
+        self.queues = Queues(self.handout)
+        self.questions = Questions(
+            store, self.live, self.handout, knowledge, clock, telemetry, evaluate
+        )
         self.follow_up: deque[Item] = deque()
         """Items that the turn itself has put up for the next one."""
         self._again: list[Asked] = []
         """Events that nobody will repeat, from turns that the store did not take."""
         self._again_at = 0
-        self._letters: set[int] = set()
-        """Stored letters that are on their way, or held."""
+        self.letters = Letters(store)
 
     def recover(self) -> None:
         """Begin with what the store has: ready work, letters, due times. Waiting executions are
         not loaded."""
         self.handout.fill()
         self.follow_up.extend(self.gates.fill())
-        self._fetch_letters(most=sys.maxsize)
-        self._ask_evaluators()
-
-    def _fetch_letters(self, most: int) -> None:
-        """Put stored letters on their way, the oldest first; any others that are new are held."""
-        for stored in self.store.letters():
-            if stored.id in self._letters:
-                continue
-            self._letters.add(stored.id)
-            if most > 0:
-                most -= 1
-                self.follow_up.append(
-                    Asked(stored.letter.event, workflow_id=stored.letter.to, letter=stored.id)
-                )
+        self.follow_up.extend(self.letters.fetch(most=sys.maxsize))
+        self.follow_up.extend(self.questions.ask())
 
     # The turn
 
@@ -278,8 +218,8 @@ class Core:
         step = Step(asked, execution, changes, before, created)
         turn.steps.append(step)
         turn.newest[key] = step
-        self._count(step, +1)
-        self._queue(step)
+        self.queues.count(step, +1)
+        self.queues.take_in(step)
         self._consumed(turn, asked)
         self._reply(turn, asked, execution.id if created else changes.reply)
         return step
@@ -392,9 +332,9 @@ class Core:
         for key in turn.touched:
             self.live.let_go(key)
         for reply, _, _ in turn.replies:
-            _resolve(reply, None, NotTaken(f"Nothing was stored: {error}. Send it again."))
+            resolve(reply, None, NotTaken(f"Nothing was stored: {error}. Send it again."))
         for wanted, _ in turn.handed:
-            _resolve(wanted.reply, [], None)
+            resolve(wanted.reply, [], None)
         self._offer_again(turn)
         self._again += [asked for asked in turn.asked if asked.reply is None]
         self._again_at = turn.now + AGAIN_AFTER_MS
@@ -403,12 +343,12 @@ class Core:
         """Nothing of the turn has happened: neither what it counted, nor what it took, nor what it
         withdrew. The latest first, so that what was there before the turn prevails."""
         for step in reversed(turn.steps):
-            self._count(step, -1)
+            self.queues.count(step, -1)
             if step.created:
                 self.gates.forget(step.execution)
             for run in step.before.values():
                 if run is not None and run.carrier is not None and run.open:
-                    self._offer(step.execution.key, run)
+                    self.queues.offer(step.execution.key, run)
 
     def _take_one_by_one(self, turn: Turn, error: Exception) -> None:
         """One row was refused: only its event fails, not its neighbours."""
@@ -417,7 +357,7 @@ class Core:
             self.live.let_go(key)
         asked = turn.asked
         for wanted, _ in turn.handed:
-            _resolve(wanted.reply, [], None)
+            resolve(wanted.reply, [], None)
         self._offer_again(turn)
         if len(asked) == 1:
             self.telemetry.say("row.refused", error=str(error))
@@ -429,7 +369,7 @@ class Core:
     def _refuse_row(self, asked: Asked, error: Exception) -> None:
         """The culprit is found. Somebody who waits is told; else its execution is stuck."""
         if asked.reply is not None:
-            _resolve(asked.reply, None, NotTaken(f"It could not be stored: {error}"))
+            resolve(asked.reply, None, NotTaken(f"It could not be stored: {error}"))
             return
         again = Turn(self.clock.now())
         execution = self._find(again, asked)
@@ -445,21 +385,21 @@ class Core:
     def _tell(self, turn: Turn) -> None:
         """Everything stands: answer callers, hand out work, set timers, let go."""
         for wanted, handed in turn.handed:
-            _resolve(wanted.reply, handed, None)
+            resolve(wanted.reply, handed, None)
         for reply, value, error in turn.replies:
-            _resolve(reply, value, error)
+            resolve(reply, value, error)
         for step in turn.steps:
             self._after(step)
         self.keys.turn_over()
-        self._letters.difference_update(turn.group.delivered)
+        self.letters.delivered(turn.group.delivered)
         if turn.group.letters:
-            self._fetch_letters(most=len(turn.unread))
+            self.follow_up.extend(self.letters.fetch(most=len(turn.unread)))
         for execution in turn.touched.values():
             if execution.status.terminal:
                 self.follow_up.extend(self.gates.left(execution))
             self.live.let_go_if_idle(execution)
         self.live.trim()
-        self._ask_evaluators()
+        self.follow_up.extend(self.questions.ask())
 
     def _after(self, step: Step) -> None:
         """Timers that follow from one step, and what is said about it."""
@@ -487,43 +427,6 @@ class Core:
         holder = execution if seq is None else execution.runs.get(seq)
         if holder is not None and holder.wake_at > self.clock.now():
             self.timers.set(holder.wake_at, execution.key, seq)
-
-    def _withdraw(self, key: int, was: Run | None, now: Run | None) -> None:
-        """Take an attempt out of its queue when it is no longer to be handed out as it was."""
-        if was is None or was.carrier is None or was.status is not TaskStatus.SCHEDULED:
-            return
-        stays = now is not None and now.carrier == was.carrier and now.status is was.status
-        if not stays:
-            self.handout.withdraw(was.carrier, was.domain, key, was.seq)
-
-    def _count(self, step: Step, by: int) -> None:
-        """Keep the number of attempts in progress: what a step has moved, or has not after all."""
-        for seq, was in step.before.items():
-            run = step.changes.runs.get(seq)
-            before = was is not None and _in_hand(was)
-            after = run is not None and _in_hand(run)
-            either = run or was
-            if before != after and either is not None:
-                self.handout.count(either.name, by if after else -by)
-
-    def _queue(self, step: Step) -> None:
-        """Put what a step has scheduled into the queues, and take out what it has withdrawn.
-        Nothing leaves a queue before the commit."""
-        key = step.execution.key
-        if not isinstance(step.asked.event, Claim):
-            for seq, was in step.before.items():
-                self._withdraw(key, was, step.changes.runs.get(seq))
-        for run in step.changes.runs.values():
-            if run.carrier is not None and (
-                run.status is TaskStatus.SCHEDULED or (run.carrier == SCRIPT and run.open)
-            ):
-                self._offer(key, run)
-
-    def _offer(self, key: int, run: Run) -> None:
-        if run.carrier is not None:
-            self.handout.offer(
-                Ready(key, run.seq, run.carrier, run.domain, run.priority, run.due_at)
-            )
 
     # Handing out
 
@@ -554,7 +457,7 @@ class Core:
             return None
         asked = Asked(Claim(seq=seq, worker=worker), key=key)
         if run.due_at > turn.now:
-            self._offer(key, run)
+            self.queues.offer(key, run)
             return None
         try:
             node = node_in(execution, run)
@@ -589,53 +492,21 @@ class Core:
         self.handout.count(run.name, +1)
         return True
 
-    def _ask_evaluators(self) -> None:
-        """Scripts are carried out by evaluators; their work is not claimed, only answered."""
-        now = self.clock.now()
-        while (ready := self.handout.take((SCRIPT, None), now)) is not None:
-            execution = self.live.get(ready.execution)
-            run = None if execution is None else execution.runs.get(ready.seq)
-            if execution is None or run is None or not run.open or run.carrier != SCRIPT:
-                continue
-            try:
-                question = self._question(execution, run, now)
-            except Exception as error:
-                trace = "".join(traceback.format_exception(error))
-                self.telemetry.say("question.poisoned", execution=execution, run=run, trace=trace)
-                answer = Answer(seq=run.seq, asked=run.iteration, error=str(error))
-                self.follow_up.append(Asked(answer, key=execution.key))
-                continue
-            if question is not None:
-                self.evaluate(question)
-
-    def _question(self, execution: Execution, run: Run, now: int) -> Question | None:
-        key = execution.key
-        facts = self.knowledge.facts(now, lambda seq, side: self.store.payload(key, seq, side))
-        view = View(execution, facts)
-        node = view.node_of(run)
-        job = kind_of(node.task.type).job(view, run, node)
-        if job is None:
-            return None
-        # Both belong to the attempt: asked again, the script gives the same answer.
-        seed = zlib.crc32(f"{run.task_id}/{run.iteration}".encode())
-        job = replace(job, seed=seed, now_ms=run.updated_at or run.scheduled_at)
-        return Question(key, run.seq, run.iteration, job)
-
     def _run_errand(self, errand: Errand) -> None:
         """Cold work on the write connection."""
         try:
             value = self.store.errand(errand.work)
         except Exception as error:
-            _resolve(errand.reply, None, error)
+            resolve(errand.reply, None, error)
             return
         if errand.catalogue:
             self.knowledge.changed()
-        _resolve(errand.reply, value, None)
+        resolve(errand.reply, value, None)
 
     def dismiss(self) -> None:
         """There will be no more turns: workers that wait go away with nothing."""
         for wanted in self.handout.overdue(END_OF_TIME):
-            _resolve(wanted.reply, [], None)
+            resolve(wanted.reply, [], None)
 
     # What time brings
 
@@ -659,18 +530,3 @@ class Core:
         waits = self.handout.next_at()
         instants = [waits, self.timers.next_at(), self._again_at if self._again else 0]
         return min(instant for instant in instants if instant)
-
-
-def _in_hand(run: Run) -> bool:
-    """Somebody is at work on it: it counts for its concurrency limit."""
-    return run.status is TaskStatus.IN_PROGRESS and run.carrier is not None
-
-
-def _resolve(reply: "Future[Any] | Heard", value: Any, error: BaseException | None) -> None:
-    """Answer whoever waits; somebody who has gone away is not waited for."""
-    if not reply.set_running_or_notify_cancel():
-        return
-    if error is not None:
-        reply.set_exception(error)
-    else:
-        reply.set_result(value)

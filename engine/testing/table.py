@@ -12,7 +12,8 @@ from typing import Any
 
 from engine.core.inbox import Asked
 from engine.core.knowledge import Knowledge
-from engine.core.turn import Core, Question
+from engine.core.questions import Question
+from engine.core.turn import Core
 from engine.expressions.scripts import ScriptAnswer, ScriptJob
 from engine.instruments.clock import HandClock
 from engine.instruments.telemetry import Telemetry

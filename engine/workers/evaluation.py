@@ -5,7 +5,7 @@ the way to the process, in a copy that is stored nowhere."""
 import threading
 from queue import SimpleQueue
 
-from engine.core.turn import Question
+from engine.core.questions import Question
 from engine.expressions.scripts import ScriptAnswer
 from engine.model.events import Answer
 from engine.services.secrets import Secrets

@@ -3,7 +3,7 @@ step."""
 
 from dataclasses import fields, replace
 
-from engine.core.turn import Question
+from engine.core.questions import Question
 from engine.model.definitions import WorkflowDef
 from engine.model.errors import EngineError
 from engine.model.events import (

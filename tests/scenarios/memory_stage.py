@@ -9,7 +9,8 @@ from sqlmodel import col, func, select
 
 from engine.core.inbox import Asked
 from engine.core.knowledge import Knowledge
-from engine.core.turn import Core, Question
+from engine.core.questions import Question
+from engine.core.turn import Core
 from engine.instruments.clock import HandClock
 from engine.instruments.telemetry import Telemetry
 from engine.model.definitions import TaskDef, WorkflowDef
