@@ -17,6 +17,7 @@ from engine.instruments.metrics import Metrics
 from engine.instruments.telemetry import Telemetry
 from engine.model.events import Result
 from engine.model.status import TaskStatus
+from engine.services.archive_shelf import ArchiveShelf
 from engine.services.definitions import Definitions
 from engine.services.executions import Executions
 from engine.services.port import ThreadPort
@@ -94,7 +95,7 @@ class Engine:
         )
         self.port = ThreadPort(self.core, self.inbox)
         self.thread = CoreThread(self.core, self.inbox, lambda: self.on_failure())
-        self.executions = Executions(self.port, self.store)
+        self.executions = Executions(self.port, self.store, ArchiveShelf(self.port, self.store))
         self.tasks = Tasks(self.port, self.store, self.secrets)
         self.definitions = Definitions(
             self.port, self.store, self.evaluators.evaluate, self.settings.environment()
@@ -124,6 +125,7 @@ class Engine:
             self.clock,
             self.tasks.sightings,
             self.settings.retention_days,
+            self.settings.archive,
         ).add_all()
         self.on_failure: Callable[[], None] = _nothing
         """Called in the core's thread when that has failed: the engine must be started anew."""

@@ -65,6 +65,9 @@ class Settings:
     """The URL that is told of tasks."""
     retention_days: float | None = None
     """Ended executions older than this are removed; None keeps all."""
+    archive: bool = False
+    """What is removed for its age stays readable by its id, compressed, and comes back when somebody
+    retries, reruns or restarts it. Searches do not find it."""
 
     @property
     def effective_reach(self) -> Reach:

@@ -74,7 +74,7 @@ class TaskRoutes:
         task_type = call.text("taskType")
         if task_type is None:
             raise InvalidInput("TaskType cannot be null or empty.")
-        return self._queues.polls(task_type)
+        return self._queues.latest_polls(task_type)
 
     def all_polls(self, call: Call) -> list[dict[str, Json]]:
         """Who asked for which tasks, and when last."""

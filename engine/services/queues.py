@@ -35,8 +35,15 @@ class Queues:
         found = self.sizes()
         return {name: found.get(name, 0) for name in names}
 
+    def latest_polls(self, queue: str) -> list[dict[str, Json]]:
+        """Conductor's PollData of a queue: who asked last in each domain, and when."""
+        newest: dict[Json, dict[str, Json]] = {}
+        for poll in self.polls(queue):
+            newest.setdefault(poll.get("domain"), poll)
+        return list(newest.values())
+
     def polls(self, queue: str | None = None) -> list[dict[str, Json]]:
-        """Conductor's PollData of a queue, or of all: who asked last, and when."""
+        """The same for every worker, of a queue or of all; the latest of a queue first."""
         latest: dict[tuple[str, str | None, str | None], int] = {}
         for row in self._store.read(lambda session: reading.workers(session, queue)):
             latest[row.queue, row.domain or None, row.worker or None] = row.at

@@ -43,6 +43,7 @@ class Readers:
 
     def __init__(self, connect: Callable[[], Any], size: int) -> None:
         self._connect = connect
+        self._closed = False
         self._idle: LifoQueue[Any] = LifoQueue()
         for _ in range(size):
             self._idle.put(None)
@@ -52,6 +53,8 @@ class Readers:
         """A connection; one that raised is not used again."""
         connection = self._idle.get()
         try:
+            if self._closed:
+                raise StoreFailed("the database is closed, because the engine stops")
             connection = connection or self._connect()
             yield connection
         except BaseException:
@@ -60,17 +63,24 @@ class Readers:
             connection = None
             raise
         finally:
+            if self._closed and connection is not None:
+                connection.close()
+                connection = None
             self._idle.put(connection)
 
     def close(self) -> None:
-        """Close those that are idle."""
+        """Close those that are idle; one in use is closed by its user. Whoever waits is told."""
+        self._closed = True
         while True:
             try:
                 connection = self._idle.get_nowait()
             except Empty:
-                return
+                break
             if connection is not None:
                 connection.close()
+        # One place is left: each that waits takes it, is refused, and so wakes the next. Without
+        # it they would wait for ever, and the process with them.
+        self._idle.put(None)
 
 
 class RowStore:
@@ -219,6 +229,12 @@ class RowStore:
         finally:
             self._payloads.forget()
             self._chains.clear()
+
+    def write_within(self, group: Group) -> None:
+        """Write a group as a part of the errand that is under way, in its transaction."""
+        batch = Batch(self._payloads, self._chain_before, self._snapshots)
+        batch.take(group)
+        self._write(batch)
 
     def tidy(self) -> None:
         """Upkeep for a quiet moment on the core thread, where the database needs any."""

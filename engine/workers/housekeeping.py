@@ -104,6 +104,8 @@ class Chores:
     clock: Clock
     sightings: Sightings
     retention_days: float | None
+    archive: bool = False
+    """Keep what is taken away, compressed."""
 
     def add_all(self) -> None:
         """Put them on the list."""
@@ -135,14 +137,14 @@ class Chores:
         return False
 
     def take_away(self) -> bool:
-        """Remove executions that ended longer ago than they are kept."""
+        """Take away executions that ended longer ago than they are kept."""
         now = self.clock.now()
         before = now - int((self.retention_days or 0) * DAY_MS)
         ended = [status.value for status in ExecutionStatus if status.terminal]
 
         def remove(session: Any) -> int:
             return retention.take_away(
-                session, before, now, keep=False, statuses=ended, limit=PIECE
+                session, before, now, keep=self.archive, statuses=ended, limit=PIECE
             )
 
         return bool(self.keeper.errand(remove) >= PIECE)

@@ -58,6 +58,7 @@ def test_a_handler_that_could_never_work_is_refused(door: Door, body: object) ->
 
 
 def test_a_schedule_is_stored_paused_resumed_and_taken_out(door: Door) -> None:
+    """SCH-05 and SCH-08 at the door."""
     door.define("s_life", wait("gate"))
     stored = door.post("scheduler/schedules", schedule("s_life")).json()
     assert stored["nextRunTime"] > stored["createTime"] > 0
@@ -93,6 +94,7 @@ def test_unknown_schedules_are_not_found(door: Door) -> None:
 def test_a_bad_cron_expression_is_refused_by_its_name(
     door: Door, change: dict[str, object]
 ) -> None:
+    """SCH-01."""
     body = {**schedule("s_bad"), **change}
     assert "cron" in door.refused(400, "POST", "scheduler/schedules", json=body).lower()
     door.refused(400, "POST", "scheduler/schedules", json={"cronExpression": "0 0 0 1 1 ?"})

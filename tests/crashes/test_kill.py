@@ -59,6 +59,7 @@ def trail(folder: Path, life: str) -> list[str]:
 def test_killed_at_random_moments_everything_completes_and_nothing_stored_runs_again(
     tmp_path: Path,
 ) -> None:
+    """DUR-01."""
     moments = random.Random(20_240_607)
     stored: set[str] = set()
     for kill in range(KILLS):

@@ -69,11 +69,13 @@ def execution(room: EngineRoom, firing: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_the_next_run_is_strictly_later_and_heeds_the_zone(room: EngineRoom):
+    """SCH-01."""
     saved = room.schedules.save(a_schedule("0 0 9 * * *", zoneId="Asia/Tokyo"))
     assert saved["nextRunTime"] == at("2024-01-02T00:00:00")
 
 
 def test_the_preview_shows_five_at_most(room: EngineRoom):
+    """SCH-01."""
     now = MIDNIGHT + 10_000
     found = Schedules.next_few("0 0/15 * * * *", now, limit=50)
     assert found == [MIDNIGHT + n * 15 * MINUTE for n in (1, 2, 3, 4, 5)]
@@ -81,17 +83,20 @@ def test_the_preview_shows_five_at_most(room: EngineRoom):
 
 
 def test_the_preview_keeps_to_the_bounds(room: EngineRoom):
+    """SCH-06."""
     start, end = MIDNIGHT + 12 * HOUR, MIDNIGHT + 14 * HOUR
     found = Schedules.next_few("0 0 * * * *", MIDNIGHT, start=start, end=end)
     assert found == [start, start + HOUR, end]
 
 
 def test_a_preview_of_what_is_no_expression_is_refused():
+    """SCH-01."""
     with pytest.raises(InvalidInput, match="Invalid cron expression"):
         Schedules.next_few("* * * * *", MIDNIGHT)
 
 
 def test_both_bounds_are_served_and_nothing_beyond(room: EngineRoom):
+    """SCH-06."""
     bounds = {"scheduleStartTime": MIDNIGHT + 2 * HOUR, "scheduleEndTime": MIDNIGHT + 4 * HOUR}
     room.schedules.save(a_schedule(**bounds))
     run_until(room, MIDNIGHT + 8 * HOUR, HOUR)
@@ -102,6 +107,7 @@ def test_both_bounds_are_served_and_nothing_beyond(room: EngineRoom):
 def test_of_several_expressions_the_earliest_is_next_and_the_single_one_is_ignored(
     room: EngineRoom,
 ):
+    """SCH-07."""
     crons = [
         {"cronExpression": "0 0 9 * * MON-FRI", "zoneId": "Europe/Berlin"},
         {"cronExpression": "0 0 12 * * SAT,SUN"},
@@ -117,6 +123,7 @@ def test_of_several_expressions_the_earliest_is_next_and_the_single_one_is_ignor
 
 
 def test_a_fired_execution_gets_the_request_and_five_more_inputs(room: EngineRoom):
+    """SCH-02."""
     request = {
         "name": "report",
         "input": {"a": 1},
@@ -150,6 +157,7 @@ def test_a_fired_execution_gets_the_request_and_five_more_inputs(room: EngineRoo
 
 
 def test_a_start_that_fails_is_recorded_and_stops_nothing(room: EngineRoom):
+    """SCH-03."""
     request = {"name": "later", "input": {}}
     room.schedules.save(a_schedule("0 * * * * *", startWorkflowRequest=request))
     run_until(room, MIDNIGHT + 2 * MINUTE)
@@ -168,6 +176,7 @@ def test_a_start_that_fails_is_recorded_and_stops_nothing(room: EngineRoom):
 def test_after_downtime_catch_up_serves_every_slot_and_without_it_the_first_alone(
     room: EngineRoom,
 ):
+    """SCH-04."""
     room.schedules.save(a_schedule(name="c", runCatchupScheduleInstances=True))
     room.schedules.save(a_schedule(name="n"))
     run_until(room, MIDNIGHT + HOUR + 30 * MINUTE)
@@ -181,6 +190,7 @@ def test_after_downtime_catch_up_serves_every_slot_and_without_it_the_first_alon
 
 
 def test_a_pause_is_never_made_up_for(room: EngineRoom):
+    """SCH-05."""
     room.schedules.save(a_schedule("0 * * * * *", runCatchupScheduleInstances=True))
     room.clock.set(MIDNIGHT + 30_000)
     room.schedules.pause("s", "maintenance")
@@ -270,6 +280,7 @@ def test_the_whole_scheduler_can_rest(room: EngineRoom):
 
 
 def test_a_second_save_keeps_who_created_it_and_when(room: EngineRoom):
+    """SCH-08."""
     room.schedules.save(a_schedule(createdBy="ann"))
     room.clock.set(MIDNIGHT + 5_000)
     saved = room.schedules.save(a_schedule("0 30 * * * *", createdBy="bob"), by="bob")
@@ -279,6 +290,7 @@ def test_a_second_save_keeps_who_created_it_and_when(room: EngineRoom):
 
 
 def test_removing_twice_is_fine_and_leaves_what_was_started(room: EngineRoom):
+    """SCH-08."""
     room.schedules.save(a_schedule("0 * * * * *"))
     run_until(room, MIDNIGHT + MINUTE)
     room.schedules.remove("s")
