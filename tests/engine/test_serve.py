@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -87,6 +88,56 @@ def test_it_serves_and_ends_on_a_signal_with_success(tmp_path: Path) -> None:
             name = client.post("/api/workflow/w", json={}).text
             assert client.get(f"/api/workflow/{name}").json()["status"] == "COMPLETED"
         assert engine.end() == 0
+    assert not [line for line in engine.log if "Traceback" in line]
+
+
+def test_it_ends_soon_on_a_signal_however_many_ask_at_that_moment(tmp_path: Path) -> None:
+    """Long polls, synchronous starts and a crowd of readers: none of them keeps the process."""
+    definition = {
+        "name": "w",
+        "ownerEmail": "a@b.test",
+        "timeoutSeconds": 0,
+        "tasks": [{"name": "n", "taskReferenceName": "n", "type": "SIMPLE"}],
+    }
+    over = threading.Event()
+    answers: list[int] = []
+
+    def ask(method: str, path: str, **given: Any) -> None:
+        with httpx.Client(base_url=engine.url, trust_env=False, timeout=60) as client:
+            while not over.is_set():
+                try:
+                    answers.append(client.request(method, path, **given).status_code)
+                except httpx.HTTPError:
+                    # Refused or cut off: it stops.
+                    over.wait(0.05)
+
+    with served(tmp_path) as engine:
+        with httpx.Client(base_url=engine.url, trust_env=False) as client:
+            client.post("/api/metadata/workflow", json=definition).raise_for_status()
+            shown = f"/api/ext/executions/{client.post('/api/workflow/w', json={}).text}/outline"
+        poll = "/api/tasks/poll/batch/other?count=5&timeout=5000"
+        execute = "/api/workflow/execute/w/1?waitForSeconds=60"
+        asking = [threading.Thread(target=ask, args=("GET", poll)) for _ in range(4)]
+        asking += [threading.Thread(target=ask, args=("GET", shown)) for _ in range(24)]
+        for thread in asking:
+            thread.start()
+        asking += [
+            threading.Thread(target=ask, args=("POST", execute), kwargs={"json": {"name": "w"}})
+            for _ in range(4)
+        ]
+        for thread in asking[-4:]:
+            thread.start()
+        try:
+            while len(answers) < 200:
+                over.wait(0.05)
+            engine.process.send_signal(signal.SIGTERM)
+            assert engine.process.wait(30) == 0
+        finally:
+            over.set()
+            engine.process.kill()
+            for thread in asking:
+                thread.join()
+    assert 500 not in answers
     assert not [line for line in engine.log if "Traceback" in line]
 
 
