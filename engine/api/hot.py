@@ -156,17 +156,31 @@ class Hot:
     async def _report_and_poll(self, call: Call, receive: Receive) -> Answered | None:
         """Report on a task; the next one of its type, or 204."""
         result = call.record(TaskResult)
+        check_result(result)
+        poll: Poll | None = None
         try:
-            run = self._tasks.reported(result, await self._reported(result, call.person))
-        except NotFound:
-            # A 404 here would make workers give up on this endpoint for good.
-            return NOTHING
+            if self._tasks.knows(result.workflow_instance_id):
+                reply, poll = self._tasks.report_and_want(result, call.person)
+                run = self._tasks.reported(result, await _settled(reply))
+            else:
+                run = self._tasks.reported(result, await self._reported(result, call.person))
+        except BaseException as error:
+            if poll is not None:
+                poll.withdraw()
+            if isinstance(error, NotFound):
+                # A 404 here would make workers give up on this endpoint for good.
+                return NOTHING
+            raise
         if not run.status.terminal:
+            if poll is not None:
+                poll.withdraw()
             return NOTHING
-        poll = self._tasks.want(
+        return await self._next(poll or self._want_like(run, result), receive)
+
+    def _want_like(self, run: Any, result: TaskResult) -> Poll:
+        return self._tasks.want(
             run.type, worker=result.worker_id, domain=run.domain, timeout_ms=SINGLE_POLL_MS
         )
-        return await self._next(poll, receive)
 
     async def _reported(self, result: TaskResult, person: str | None) -> Any:
         check_result(result)

@@ -58,6 +58,8 @@ class Tasks:
         self._store = store
         self._secrets = secrets
         self._keys: dict[str, int] = {}
+        self._homes: dict[str, tuple[str, str | None]] = {}
+        """Task id -> type and domain, of what has been handed out and not reported on."""
         self.sightings = Sightings()
 
     # Poll
@@ -106,6 +108,9 @@ class Tasks:
     def shown(self, handed: Handed) -> dict[str, Json]:
         """A handed-out task as its worker gets it: secrets filled in, in this copy only."""
         self._know(handed.execution.id, handed.execution.key)
+        if len(self._homes) > KNOWN_IDS:
+            self._homes.clear()
+        self._homes[handed.run.task_id] = (handed.run.type, handed.run.domain)
         view = View(handed.execution, Facts(now=self._port.core.clock.now()))
         shown = task_json(view, handed.run, payloads=False)
         shown["inputData"] = self.input_of(handed)
@@ -139,6 +144,20 @@ class Tasks:
     def cleaned(self, result: Result) -> Result:
         """A report as it may be stored: without the values of secrets."""
         return self._secrets.cleaned(result)
+
+    def report_and_want(
+        self, result: TaskResult, by: str | None = None
+    ) -> "tuple[Future[Run | None], Poll | None]":
+        """A report, and at once a poll for the next task of the same type and domain, so that both
+        are taken in one turn. No poll: the report ends nothing, or where it came from is not
+        known."""
+        home = self._homes.pop(result.task_id or "", None)
+        reply = self.report(result, by)
+        status = reported_status(result.status) if not result.extend_lease else None
+        if home is None or status is None or not status.terminal:
+            return reply, None
+        task_type, domain = home
+        return reply, self.want(task_type, worker=result.worker_id, domain=domain)
 
     @staticmethod
     def reported(result: TaskResult, run: Run | None) -> Run:
