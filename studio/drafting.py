@@ -18,7 +18,7 @@ from studio.desk.place import desk
 from studio.editor.draft import Draft, UnreadableDraft
 from studio.editor.patterns import PATTERNS
 from studio.editor.plain import plain
-from studio.editor.tree import ImpossibleOperation, JsonObject, all_refs
+from studio.editor.tree import ImpossibleOperation, JsonObject, all_refs, same
 from studio.graph.layout import Layout
 from studio.views.problems import Problem
 
@@ -202,6 +202,16 @@ def discard(visit: Visit, name: str) -> None:
 def drafts(person: str) -> Sequence[Any]:
     """What this person has begun, the newest first."""
     return desk().list_drafts(owner=person)
+
+
+def unpublished(person: str, name: str) -> JsonObject | None:
+    """The definition in this person's draft, when it says anything that is not published."""
+    saved = desk().load_draft(name, owner=person)
+    document = saved.document if saved is not None else None
+    if not isinstance(document, dict) or not isinstance(document.get("definition"), dict):
+        return None
+    definition: JsonObject = document["definition"]
+    return None if same(definition, document.get("base")) else definition
 
 
 def _at(name: str) -> str:

@@ -109,8 +109,8 @@ def show(visit: Visit, name: str, word: str | None, like: str | None) -> None:
 def _words(visit: Visit, name: str) -> list[str]:
     """What can be played: the draft, and every version, the newest first."""
     numbers = [str(each.number) for each in reversed(published.versions_of(visit.client, name))]
-    saved = desk().load_draft(name, owner=visit.person)
-    return ([DRAFT] if saved is not None else []) + numbers
+    draft = drafting.unpublished(visit.person, name)
+    return ([DRAFT] if draft is not None else []) + numbers
 
 
 def _definition(visit: Visit, name: str, word: str) -> JsonObject:

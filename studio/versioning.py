@@ -68,7 +68,7 @@ def _published_at(listed: Sequence[published.Version]) -> int:
 def show(visit: Visit, name: str, first: int | None, second: str | None) -> None:
     """The versions of one definition. `first` and `second` are those of the address."""
     listed = published.versions_of(visit.client, name)
-    draft = _draft(visit, name)
+    draft = drafting.unpublished(visit.person, name)
     words = [str(each.number) for each in reversed(listed)]
     words = ([DRAFT] if draft is not None else []) + words
     if not words:
@@ -83,13 +83,6 @@ def show(visit: Visit, name: str, first: int | None, second: str | None) -> None
         st.warning(f"{code(name)} has no version {old if sides[0] is None else new} any more.")
         return
     _page(visit, name, listed, words, sides[0], sides[1])
-
-
-def _draft(visit: Visit, name: str) -> JsonObject | None:
-    saved = desk().load_draft(name, owner=visit.person)
-    document = saved.document if saved is not None else None
-    found = document.get("definition") if isinstance(document, dict) else None
-    return found if isinstance(found, dict) else None
 
 
 def _side(visit: Visit, name: str, word: str, draft: JsonObject | None) -> Side | None:

@@ -169,3 +169,15 @@ def test_without_a_name_the_versions_of_all_are_listed(engine: Client) -> None:
     app = opened("versions")
     no_page_failed(app)
     assert "order_saga" in words(app)
+
+
+def test_a_draft_that_is_published_is_no_side_of_its_own(engine: Client) -> None:
+    app = opened("editor", {"wf": "order_saga", "task": "confirm_order"})
+    description = next(each for each in app.text_input if each.label == "Description")
+    app = description.set_value("Tells everybody.").run()
+    assert "your draft" in words(opened("versions", SAGA))
+    app = app.button(key="editor_publish").click().run()
+    app.text_area(key="publish_note").set_value("clearer")
+    app.button(key="publish_confirm").click().run()
+    text = words(opened("versions", SAGA))
+    assert "v1 and v2" in text and "your draft" not in text and "clearer" in text
