@@ -22,9 +22,7 @@ class Logs:
         if place is None:
             return []
         lines = self._store.read(lambda s: reading.task_logs(s, place.execution, place.seq))
-        return [
-            {"log": line.line, "taskId": line.task_id, "createdTime": line.at} for line in lines
-        ]
+        return [shown_line(line) for line in lines]
 
     def add(self, task_id: str, text: str) -> None:
         """Add a line. One for a task that nobody knows is dropped."""
@@ -33,3 +31,8 @@ class Logs:
             return
         line = reading.LogLine(task_id, self._port.core.clock.now(), self._secrets.text(text))
         self._port.errand(lambda s: logs.add(s, place.execution, place.seq, line), catalogue=False)
+
+
+def shown_line(line: reading.LogLine) -> dict[str, Json]:
+    """A line as Conductor writes it."""
+    return {"log": line.line, "taskId": line.task_id, "createdTime": line.at}

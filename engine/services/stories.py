@@ -12,15 +12,18 @@ from engine.model.events import (
     Skip,
     Terminate,
 )
+from engine.model.execution import Run
 from engine.model.record import Json, decode
 from engine.rules.preview import preview
 from engine.rules.rendering import task_json
+from engine.services.archive_shelf import ArchiveShelf
 from engine.services.executions import Executions
-from engine.services.logs import Logs
+from engine.services.logs import Logs, shown_line
 from engine.services.port import Port
 from engine.services.searches import wanted
 from engine.services.summaries import workflow_summary
 from engine.store import ledger, reading, search
+from engine.store.contract import LedgerLine
 from engine.store.rowstore import RowStore
 from engine.tasks.view import View
 
@@ -40,89 +43,92 @@ class Stories:
         self._store = store
         self._executions = executions
         self._logs = logs
+        self._archive = ArchiveShelf(port, store)
 
-    def _key(self, workflow_id: str) -> int:
-        key = self._store.key_of(workflow_id)
-        if key is None:
-            raise NotFound(f"No such workflow found by id: {workflow_id}")
-        return key
-
-    # One execution
+    # One execution, among the living or in the archive
 
     def outline(self, workflow_id: str, since: int | None = None) -> Document:
-        """An execution and its attempts, no payload read. With `since`, a ledger line: only what
+        """An execution and its attempts, no payload shown. With `since`, a ledger line: only what
         may have changed after it, which is what the later lines name and all that is open."""
-        key = self._key(workflow_id)
-        row = next(iter(self._store.read(lambda s: reading.listed(s, [key]))), None)
-        loaded = self._store.load(key)
-        if row is None or loaded is None:
-            raise NotFound(f"No such workflow found by id: {workflow_id}")
-        steps = self._store.read(lambda s: reading.outline(s, key))
-        line = loaded.execution.line
+        view = self._executions.view(workflow_id, payloads=False)
+        execution, runs = view.execution, list(view.execution.runs.values())
         if since is not None:
-            touched = self._touched(key, since)
-            steps = [step for step in steps if step.seq in touched or not step.ended_at]
+            touched = self._touched(workflow_id, since)
+            runs = [run for run in runs if run.seq in touched or run.open]
         shown: Document = {
-            "workflowId": row.id,
-            "workflowName": row.name,
-            "workflowVersion": row.version,
-            "status": row.status,
-            "startTime": row.created_at,
-            "updateTime": row.updated_at,
-            "endTime": row.ended_at,
-            "priority": row.priority,
-            "definitionHash": row.definition_hash,
-            "line": line,
-            "tasks": [_entry(step) for step in steps],
+            "workflowId": execution.id,
+            "workflowName": execution.definition.name,
+            "workflowVersion": execution.definition.version,
+            "status": execution.status.value,
+            "startTime": execution.created_at,
+            "updateTime": execution.updated_at,
+            "endTime": execution.ended_at,
+            "priority": execution.priority,
+            "definitionHash": execution.definition_hash,
+            "line": execution.line,
+            "tasks": [_entry(run) for run in runs],
         }
         optional = {
-            "correlationId": row.correlation_id,
-            "parentWorkflowId": row.parent_id,
-            "parentWorkflowTaskId": row.parent_task_id,
-            "createdBy": row.created_by,
-            "reasonForIncompletion": row.reason,
-            "stuck": row.stuck,
-            "reRunFromWorkflowId": loaded.execution.rerun_from,
+            "correlationId": execution.correlation_id,
+            "parentWorkflowId": execution.parent_id,
+            "parentWorkflowTaskId": execution.parent_task_id,
+            "createdBy": execution.created_by,
+            "reasonForIncompletion": execution.reason,
+            "stuck": execution.stuck,
+            "reRunFromWorkflowId": execution.rerun_from,
         }
         shown.update({name: value for name, value in optional.items() if value is not None})
         return shown
 
-    def _touched(self, key: int, since: int) -> set[int]:
-        found: set[int] = set()
-        for line in self._store.read(lambda s: ledger.story(s, key, since)):
-            body = decode(line.body)
-            found.update(int(seq) for seq in body.get("runs", ()))
-        return found
+    def _touched(self, workflow_id: str, since: int) -> set[int]:
+        return {
+            int(seq)
+            for line in self._lines(workflow_id, since, MOST_LINES)
+            for seq in decode(line.body).get("runs", ())
+        }
 
     def task(self, workflow_id: str, seq: int) -> Document:
         """One attempt with its payloads and log, and all attempts at the same task."""
-        key = self._key(workflow_id)
-        view = self._executions.view_of(key)
-        run = None if view is None else view.execution.runs.get(seq)
-        if view is None or run is None:
+        view = self._executions.view(workflow_id, payloads=False)
+        run = view.execution.runs.get(seq)
+        if run is None:
             raise NotFound(f"Workflow {workflow_id} has no task with seq {seq}.")
-        attempts = [
-            task_json(view, other)
-            for other in view.all_runs()
-            if other.reference == run.reference and other.seq != seq
-        ]
-        before = [
-            task_json(view, other)
-            for other in self._store.read(lambda s: reading.before(s, key))
-            if other.reference == run.reference
-        ]
+        others = [other for other in view.all_runs() if other.seq != seq]
         return {
             **task_json(view, run),
-            "logs": self._logs.of(run.task_id),
-            "attempts": attempts,
-            "before": before,
+            "logs": self._log(workflow_id, run),
+            "attempts": _same(view, run, others),
+            "before": _same(view, run, self._before(workflow_id)),
         }
+
+    def _log(self, workflow_id: str, run: Run) -> list[Document]:
+        if self._store.key_of(workflow_id) is not None:
+            return self._logs.of(run.task_id)
+        found = self._archive.find(workflow_id)
+        lines = [] if found is None else [line for seq, line in found.logs if seq == run.seq]
+        return [shown_line(line) for line in lines]
+
+    def _before(self, workflow_id: str) -> list[Run]:
+        """Attempts as they were before they were reopened in place or removed."""
+        key = self._store.key_of(workflow_id)
+        if key is not None:
+            return self._store.read(lambda session: reading.before(session, key))
+        found = self._archive.find(workflow_id)
+        return [] if found is None else found.before
+
+    def _lines(self, workflow_id: str, after: int, limit: int) -> list[LedgerLine]:
+        key = self._store.key_of(workflow_id)
+        if key is not None:
+            return self._store.read(lambda session: ledger.story(session, key, after, limit))
+        found = self._archive.find(workflow_id)
+        if found is None:
+            raise NotFound(f"No such workflow found by id: {workflow_id}")
+        return [line for line in found.lines if line.line > after][:limit]
 
     def ledger(self, workflow_id: str, after: int, limit: int) -> Document:
         """What happened to an execution, oldest first."""
-        key = self._key(workflow_id)
         most = min(max(1, limit), MOST_LINES)
-        lines = self._store.read(lambda s: ledger.story(s, key, after, most))
+        lines = self._lines(workflow_id, after, most)
         shown = []
         for line in lines:
             entry: Document = {"line": line.line, "at": line.at, "cause": line.cause}
@@ -202,7 +208,12 @@ class Stories:
         }
 
 
-def _entry(step: reading.Step) -> Document:
+def _same(view: View, run: Run, others: list[Run]) -> list[Document]:
+    """Those of some attempts that are at the same task, as the API shows them."""
+    return [task_json(view, other) for other in others if other.reference == run.reference]
+
+
+def _entry(step: reading.Step | Run) -> Document:
     """An attempt in the outline. What has no value is left out."""
     shown: Document = {
         "seq": step.seq,
@@ -213,7 +224,7 @@ def _entry(step: reading.Step) -> Document:
         "attempt": step.attempt,
         "type": step.type,
         "name": step.name,
-        "status": step.status,
+        "status": str(step.status),
         "retried": bool(step.retried),
         "pollCount": step.poll_count,
         "scheduledTime": step.scheduled_at,
