@@ -19,6 +19,10 @@ def require(found: Sequence[Violation]) -> None:
         raise InvalidInput.of(found)
 
 
+HIDDEN_NAMES = frozenset([".", "..", "names", "names-and-versions", "latest-versions"])
+"""Below the path of the definitions these mean something else."""
+
+
 def registration_errors(
     definition: WorkflowDef,
     prefix: str = "registerWorkflowDef.arg0",
@@ -46,6 +50,12 @@ def registration_errors(
 def _definition_fields(definition: WorkflowDef, prefix: str) -> Iterator[Violation]:
     if not definition.name:
         message = "WorkflowDef name cannot be null or empty"
+        yield Violation(f"{prefix}.name", message, definition.name)
+    elif "/" in definition.name or definition.name in HIDDEN_NAMES:
+        message = (
+            f"name: {definition.name} could never be opened or deleted: use another one, without "
+            "`/`, that is no word of the API's own paths"
+        )
         yield Violation(f"{prefix}.name", message, definition.name)
     if not definition.tasks:
         yield Violation(f"{prefix}.tasks", "WorkflowTask list cannot be empty")

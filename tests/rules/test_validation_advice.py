@@ -239,7 +239,7 @@ def test_what_may_go_wrong_is_found_at_its_place(
 @pytest.mark.parametrize(
     ("expected", "fields"),
     [
-        (("awkward_name", "name"), {"name": "a/b"}),
+        (("awkward_name", "name"), {"name": "a?b"}),
         (("timeout_without_policy", "timeoutSeconds"), {"timeoutSeconds": 60}),
         (("policy_without_timeout", "timeoutPolicy"), {"timeoutPolicy": "TIME_OUT_WF"}),
         (("no_output_parameters", "outputParameters"), {"outputParameters": {}}),
