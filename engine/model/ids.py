@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 _VERSION_8 = 0x8000
 _VARIANT = 0x8 << 60
+_VERSION_AND_VARIANT = 0xF000 << 64 | 0xC << 60
 
 
 class TaskPlace(NamedTuple):
@@ -56,10 +57,25 @@ def execution_id(now_ms: int, randomness: bytes) -> str:
     return str(uuid.UUID(int=number))
 
 
-def child_id(parent: str, task: str, attempt: int) -> str:
-    """The id of the sub-workflow that this attempt of this task starts (always the same)."""
+def child_id(parent: str, task: str, attempt: int, depth: int = 0) -> str:
+    """The id of the execution that this attempt of this task starts (always the same). A
+    sub-workflow's id tells its `depth`: version 8, with the number of its ancestors at the end."""
     text = f"subworkflow:{parent}:{task}:{attempt}"
-    return str(uuid.UUID(bytes=hashlib.md5(text.encode()).digest(), version=3))
+    derived = hashlib.md5(text.encode()).digest()
+    if not depth:
+        return str(uuid.UUID(bytes=derived, version=3))
+    number = uuid.UUID(bytes=derived[:-1] + bytes([min(depth, 255)])).int
+    return str(uuid.UUID(int=number & ~_VERSION_AND_VARIANT | _VERSION_8 << 64 | _VARIANT))
+
+
+def depth_of(execution: str) -> int:
+    """How many ancestors the id of an execution tells; 0 for one that was not started by a
+    SUB_WORKFLOW."""
+    try:
+        number = uuid.UUID(execution).int
+    except ValueError:
+        return 0
+    return number & 0xFF if number >> 64 & 0xF000 == _VERSION_8 else 0
 
 
 def content_hash(body: bytes) -> str:

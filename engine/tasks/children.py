@@ -10,7 +10,7 @@ from engine.model.errors import InvalidInput
 from engine.model.events import Start, Terminate
 from engine.model.execution import EMPTY, Run
 from engine.model.facts import Snapshot
-from engine.model.ids import child_id
+from engine.model.ids import child_id, depth_of
 from engine.model.record import Json, encode
 from engine.model.requests import StartWorkflowRequest
 from engine.model.status import ExecutionStatus, TaskStatus
@@ -19,6 +19,10 @@ from engine.tasks.draft import Again, Draft
 from engine.tasks.kind import NOTHING, TaskKind, fail, give_input, hold_back
 from engine.tasks.plan import Node
 from engine.tasks.snapshot import inline_snapshot
+
+DEEPEST = 100
+"""Ancestors that a sub-workflow may have. Definitions that start each other in a circle would go on
+for ever, faster than anybody could terminate them."""
 
 
 class SubWorkflow(TaskKind):
@@ -79,8 +83,12 @@ class SubWorkflow(TaskKind):
             fail(d, run, snapshot)
             return
         execution = d.execution
+        depth = depth_of(execution.id) + 1
+        if depth > DEEPEST:
+            fail(d, run, _too_deep(snapshot.definition.name), for_good=True)
+            return
         generation = "" if run.child_id is None else f":{run.child_id}"
-        child = child_id(execution.id, run.task_id + generation, run.attempt)
+        child = child_id(execution.id, run.task_id + generation, run.attempt, depth)
         own_domains = given.get("subWorkflowTaskToDomain")
         child_input = given.get("workflowInput") or given
         if given.get("subWorkflowDefinition") is not None:
@@ -139,6 +147,13 @@ class SubWorkflow(TaskKind):
     def cancel(self, d: Draft, run: Run, node: Node, reason: str) -> None:
         if run.child_id is not None:
             d.send(run.child_id, Terminate(reason=reason, by_parent=True))
+
+
+def _too_deep(name: str | None) -> str:
+    return (
+        f"Sub-workflows may be nested {DEEPEST} deep, and {name} would be one deeper. It is probably "
+        "started by itself, directly or by one of its children: end that with a SWITCH"
+    )
 
 
 class StartWorkflow(AtOnce):

@@ -1,6 +1,6 @@
 """Ids that carry their place."""
 
-from engine.model.ids import child_id, execution_id, task_id, task_place
+from engine.model.ids import child_id, depth_of, execution_id, task_id, task_place
 
 
 def test_a_task_id_tells_its_execution_and_its_number() -> None:
@@ -23,3 +23,13 @@ def test_execution_ids_sort_by_their_time() -> None:
 def test_a_child_has_the_same_id_however_often_it_is_started() -> None:
     assert child_id("p", "t", 0) == child_id("p", "t", 0)
     assert len({child_id("p", "t", 0), child_id("p", "t", 1), child_id("p", "u", 0)}) == 3
+
+
+def test_the_id_of_a_sub_workflow_tells_how_deep_it_is() -> None:
+    for depth in (1, 7, 100, 255):
+        own = child_id("p", "t", 0, depth)
+        assert depth_of(own) == depth
+        assert own == child_id("p", "t", 0, depth) != child_id("p", "t", 1, depth)
+        assert task_place(own) is None
+    roots = (child_id("p", "t", 0), execution_id(1_000, bytes(10)), "named by a client")
+    assert [depth_of(root) for root in roots] == [0, 0, 0]
