@@ -20,6 +20,10 @@ DEEPEST = 200
 """Levels of nesting in a definition; the writer of JSON ends at 254."""
 
 
+TAKEN = frozenset({"names", "names-and-versions", "latest-versions", "validate"})
+"""Words that mean something else where the name of a definition would stand."""
+
+
 class Definitions:
     """The catalogue: written as errands of the core, read on connections of its own."""
 
@@ -53,7 +57,10 @@ class Definitions:
         """A definition that may be registered; InvalidInput names all that is wrong with it."""
         if not isinstance(given, dict):
             raise InvalidInput("A workflow definition is a JSON object.")
+        if given.get("version", 1) is None:
+            given = {key: value for key, value in given.items() if key != "version"}
         check_depth(given)
+        check_address(given)
         definition = WorkflowDef.read(given)
         self.require_sound(definition)
         return definition
@@ -230,6 +237,22 @@ def signed(definition: Definition, by: str | None) -> Definition:
     if definition.created_by:
         return definition.but(updated_by=by)
     return definition.but(created_by=by, updated_by=by)
+
+
+def check_address(given: dict[str, Json]) -> None:
+    """Refuse what could be registered, but never be asked for again: names and versions are parts
+    of addresses."""
+    name, version = given.get("name"), given.get("version", 1)
+    if isinstance(name, str) and ("/" in name or name in (".", "..") or name in TAKEN):
+        raise InvalidInput(
+            f"name is {name!r}: it could never be asked for under /metadata/workflow/. Use a name "
+            f"without a slash that is none of {', '.join(sorted(TAKEN))}."
+        )
+    if isinstance(version, float) and not version.is_integer():
+        raise InvalidInput(f"version is {version}: versions are whole numbers from 1.")
+    number = WorkflowDef.read({"version": version}).version
+    if number < 1:
+        raise InvalidInput(f"version is {number}: versions are whole numbers from 1.")
 
 
 def check_depth(value: Json) -> None:

@@ -187,3 +187,21 @@ def test_who_registers_a_definition_is_remembered(door: Door) -> None:
     body = {"name": "signed", "tasks": [wait("w")]}
     door.ask("POST", "metadata/workflow", json=body, headers={"x-reprise-person": "ann"})
     assert door.get("metadata/workflow/signed")["createdBy"] == "ann"
+
+
+@pytest.mark.parametrize("name", ["a/b", "..", "names", "latest-versions"])
+def test_a_name_that_could_never_be_asked_for_is_refused(door: Door, name: str) -> None:
+    body = {"name": name, "tasks": [wait("w")]}
+    assert "could never be asked for" in door.refused(400, "POST", "metadata/workflow", json=body)
+
+
+@pytest.mark.parametrize("version", [0, -1, 2.5])
+def test_versions_are_counted_from_one(door: Door, version: float) -> None:
+    body = {"name": "counted_from", "version": version, "tasks": [wait("w")]}
+    message = door.refused(400, "POST", "metadata/workflow", json=body)
+    assert message.endswith("versions are whole numbers from 1.")
+
+
+def test_a_version_that_is_null_is_the_first(door: Door) -> None:
+    door.post("metadata/workflow", {"name": "null_version", "version": None, "tasks": [wait("w")]})
+    assert door.get("metadata/workflow/null_version")["version"] == 1
