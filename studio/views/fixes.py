@@ -5,6 +5,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from engine.rules.validation_findings import Finding
+from studio.editor.joins import branch_ends, fork_before
 from studio.editor.tree import JsonObject, all_refs, spots
 
 Fix = tuple[str, JsonObject]
@@ -21,6 +22,18 @@ def fix_of(definition: JsonObject, finding: Finding) -> Fix | None:
     below = list(finding.path[len(spot.path) :])
     made: Fix | None = make(definition, finding, spot.task, below)
     return made
+
+
+def _wait_for_branches(
+    definition: JsonObject, finding: Finding, task: JsonObject, below: list[Any]
+) -> Fix | None:
+    """A join behind its fork waits for the last task of each branch."""
+    spot = next(spot for spot in spots(definition) if spot.task is task)
+    fork = fork_before(spot.siblings, spot.index)
+    ends = [] if fork is None else branch_ends(fork)
+    if not ends:
+        return None
+    return f"Wait for {', '.join(ends)}", _set(finding.ref, ["joinOn"], ends)
 
 
 def _remove_branch(
@@ -69,6 +82,7 @@ def _give_value(
 
 _FIXES: dict[str, Any] = {
     "empty_branch": _remove_branch,
+    "join_on_nothing": _wait_for_branches,
     "join_unknown": _wait_no_more,
     "unknown_ref": _nearest_name,
     "value_not_given": _give_value,

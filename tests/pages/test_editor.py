@@ -90,6 +90,7 @@ def test_an_edit_that_the_browser_repeats_is_done_once(engine: Client) -> None:
 
 
 def test_a_draft_survives_a_new_session(engine: Client) -> None:
+    """FR-047."""
     canvas_says(opened("editor", HELLO), "hello_reprise", an_insert(1, "WAIT", 1))
     text = words(opened("editor", {**HELLO, "task": "wait"}))
     assert "Draft from v1" in text and "revision 1" in text and "<code>wait</code>" in text
@@ -204,6 +205,7 @@ def test_errors_block_publishing(engine: Client) -> None:
 
 
 def test_a_version_published_meanwhile_is_told_before_it_is_overtaken(engine: Client) -> None:
+    """FR-046."""
     app = canvas_says(opened("editor", HELLO), "hello_reprise", an_insert(1, "WAIT", 1))
     newer = {**engine.definition("hello_reprise"), "version": 2, "timeoutSeconds": 5}
     engine.save_definition(newer, Actor("bob"))
@@ -216,6 +218,7 @@ def test_a_version_published_meanwhile_is_told_before_it_is_overtaken(engine: Cl
 
 
 def test_a_draft_that_was_saved_elsewhere_is_a_conflict_and_nothing_is_lost(engine: Client) -> None:
+    """FR-046."""
     app = canvas_says(opened("editor", HELLO), "hello_reprise", an_insert(1, "WAIT", 1))
     other = opened("editor", {**HELLO, "task": "count_letters"})
     typed(other, "Description", "from the other window")

@@ -95,6 +95,7 @@ def test_a_task_definition_is_saved_with_what_would_change() -> None:
 
 
 def test_a_huge_payload_is_shown_in_part_and_offered_whole() -> None:
+    """FR-048."""
     server = Server().add(an_execution("big", GREETING, input={"text": "x" * 400_000}))
     asking(server.app())
     app = opened("execution", {"id": "big", "tab": "Input and output"})

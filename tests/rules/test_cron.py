@@ -136,12 +136,14 @@ NEW_YORK = "America/New_York"
 
 
 def test_a_local_time_keeps_its_hour_through_the_year():
+    """FR-020."""
     found = fires("0 59 9 1 1,7 *", "2025-12-01T00:00:00", 3, NEW_YORK)
     assert [item[11:16] for item in found] == ["09:59", "09:59", "09:59"]
     assert [item[19:] for item in found] == ["-0500", "-0400", "-0500"]
 
 
 def test_a_local_time_that_does_not_exist_is_skipped():
+    """FR-020."""
     found = fires("0 30 2 * * *", "2026-03-07T12:00:00", 2, NEW_YORK)
     assert found == ["2026-03-09 02:30:00-0400", "2026-03-10 02:30:00-0400"]
 
@@ -156,6 +158,7 @@ def test_or_it_is_shifted_to_the_end_of_the_gap():
 
 
 def test_a_local_time_that_comes_twice_fires_once():
+    """FR-020."""
     found = fires("0 30 1 * * *", "2026-10-31T12:00:00", 2, NEW_YORK)
     assert found == ["2026-11-01 01:30:00-0400", "2026-11-02 01:30:00-0500"]
 
@@ -166,6 +169,7 @@ def test_counted_from_within_the_second_pass_it_does_not_fire_again():
 
 
 def test_every_quarter_of_an_hour_goes_on_in_real_time():
+    """FR-020."""
     found = fires("0 0/15 * * * *", "2026-11-01T05:20:00", 8, NEW_YORK)
     assert [item[11:] for item in found] == [
         "01:30:00-0400",
@@ -200,6 +204,7 @@ def test_a_change_of_half_an_hour_is_a_change_too():
 @pytest.mark.parametrize("text", ["0 59 9 * * *", "0 30 2 * * *", "0 30 1 * * *", "0 20 */4 * * *"])
 @pytest.mark.parametrize("shift", [False, True])
 def test_no_schedule_stops_and_none_goes_back(zone: str, text: str, shift: bool):
+    """FR-020."""
     found = fires(text, "2026-01-01T00:00:00", 800, zone, shift)
     assert len(found) == 800
 

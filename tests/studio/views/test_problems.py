@@ -39,6 +39,17 @@ def test_a_fix_is_an_operation_that_mends_its_problem() -> None:
     assert errors_of(mended, "split") == []
 
 
+def test_fr_010_a_join_that_waits_for_nobody_is_told_and_mended_by_one_click() -> None:
+    fork, join = a_fork("split", [a_task("left")], [a_task("first"), a_task("right")], join="meet")
+    definition = a_definition(fork, {**join, "joinOn": []}, a_task("after"))
+    (problem,) = [each for each in found_in(definition) if each.ref == "meet"]
+    assert problem.level == "warning" and "waits for nothing" in problem.text
+    assert problem.fix is not None and problem.fix[0] == "Wait for left, right"
+    mended = apply(definition, problem.fix[1]).definition
+    assert mended["tasks"][1]["joinOn"] == ["left", "right"]
+    assert not [each for each in found_in(mended) if each.ref == "meet"]
+
+
 def test_a_slip_in_a_name_is_mended_by_the_nearest_name() -> None:
     reader = a_task("send", inputParameters={"id": "${chrge.output.id}"})
     definition = a_definition(a_task("charge"), reader)
