@@ -46,7 +46,7 @@ from tests.scenarios.language import Json, Refused
 class MemoryRemoval(Removal):
     """Removal from a store without rows."""
 
-    def _take_out(self, key: int, archive: bool, session: Any) -> None:
+    def _take_out(self, key: int, session: Any) -> None:
         session.forget(key)
         self._port.core.live.let_go(key)
 
