@@ -6,7 +6,7 @@ What is there already is left as it is: a person may have changed it.
 from typing import Final
 
 from sample_workflows.catalogue import samples
-from studio.client.client import Actor, Client
+from studio.client.client import Actor, Client, Document
 from studio.client.errors import ServerError
 
 WORKERS: Final = "sample_workflows.workers"
@@ -32,3 +32,14 @@ def register(client: Client, actor: Actor) -> list[str]:
         except ServerError as error:
             refused.append(f"{sample.name}: {error.message}")
     return refused
+
+
+def inputs_for(definition: Document) -> dict[str, Document]:
+    """What a sample can be tried with besides its template: words -> input. None for what is no
+    sample, or has other inputs by now."""
+    for sample in samples():
+        ours = sample.definition
+        if all(ours.get(part) == definition.get(part) for part in ("name", "inputParameters")):
+            others = {f"Another way: {play.title}": play.input for play in sample.variants}
+            return {f"Fails on purpose: {sample.failing.title}": sample.failing.input, **others}
+    return {}

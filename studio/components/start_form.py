@@ -1,6 +1,6 @@
 """Starting an execution: the input as a form or JSON, the usual options, and what is missing."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import streamlit as st
@@ -11,8 +11,11 @@ from studio.components import definition_catalogue, frame, input_form, json_view
 from studio.components.visit import Visit
 from studio.views import definitions, executions, overview, wording
 
+InputsFor = Callable[[Document], Mapping[str, Document]]
+"""What a definition may be tried with: words -> input."""
 
-def show(visit: Visit) -> None:
+
+def show(visit: Visit, inputs_for: InputsFor) -> None:
     every = visit.client.definitions()
     names = definition_catalogue.names_of(every)
     frame.title("Start a run")
@@ -23,7 +26,7 @@ def show(visit: Visit) -> None:
     left, right = st.columns([1.6, 1])
     with left:
         definition = _choice(every, names)
-        start, label = _beginning(visit, definition)
+        start, label = _beginning(visit, definition, inputs_for(definition))
         key = f"start:{definition['name']}:{definition.get('version')}:{label}"
         value, wrong = input_form.show(
             key=key,
@@ -66,14 +69,17 @@ def _remember_choice() -> None:
     st.query_params.from_dict({"wf": str(st.session_state["start_name"])})
 
 
-def _beginning(visit: Visit, definition: Document) -> tuple[dict[str, Any], str]:
-    """What the fields begin with: the template, or the input of an earlier run."""
+def _beginning(
+    visit: Visit, definition: Document, offered: Mapping[str, Document]
+) -> tuple[dict[str, Any], str]:
+    """What the fields begin with: the template, an input on offer, or that of an earlier run."""
     template = definition.get("inputTemplate")
     start = dict(template) if isinstance(template, Mapping) else {}
     like = st.query_params.get("like", "")
     found = visit.client.search(f"workflowType = {definition['name']}", size=8)
     rows = executions.rows_of(found.rows, visit.now_ms)
-    choices = ["", *dict.fromkeys([*([like] if like else []), *(row.id for row in rows)])]
+    earlier_ones = [*([like] if like else []), *(row.id for row in rows)]
+    choices = ["", *dict.fromkeys([*offered, *earlier_ones])]
     if len(choices) == 1:
         return start, ""
     about = {row.id: row for row in rows}
@@ -81,6 +87,8 @@ def _beginning(visit: Visit, definition: Document) -> tuple[dict[str, Any], str]
     def words(id_: str) -> str:
         if not id_:
             return "The definition's own template"
+        if id_ in offered:
+            return id_
         row = about.get(id_)
         if row is None:
             return id_
@@ -93,6 +101,8 @@ def _beginning(visit: Visit, definition: Document) -> tuple[dict[str, Any], str]
     )
     if not chosen:
         return start, ""
+    if chosen in offered:
+        return dict(offered[chosen]), str(chosen)
     try:
         earlier = visit.client.execution(str(chosen), tasks=False).get("input")
     except Missing:

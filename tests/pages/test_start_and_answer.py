@@ -1,5 +1,6 @@
 """Starting a run, answering a task, changing a task definition: by the pages alone."""
 
+from sample_workflows.catalogue import sample
 from tests.client.conductor_data import ORDER, a_busy_server, a_failed_order, an_execution
 from tests.client.fake_conductor import Server
 from tests.pages.studio import asking, no_page_failed, opened, words
@@ -41,6 +42,17 @@ def test_a_start_like_an_earlier_run_begins_with_its_input() -> None:
     app = opened("start", {"wf": "order_saga", "like": ORDER})
     no_page_failed(app)
     assert app.text_input(key=f"start:order_saga:7:{ORDER}:orderId").value == "A-1042"
+
+
+def test_a_sample_offers_an_input_that_fails_on_purpose() -> None:
+    offered = sample("order_saga")
+    server = Server(definitions=[offered.definition])
+    asking(server.app())
+    app = opened("start", {"wf": "order_saga"})
+    app.selectbox(key="start_like").select(f"Fails on purpose: {offered.failing.title}").run()
+    no_page_failed(app)
+    app.button(key="start_confirm").click().run()
+    assert server.calls[0][3]["input"] == offered.failing.input
 
 
 def test_a_missing_child_definition_stops_the_start() -> None:
