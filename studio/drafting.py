@@ -19,7 +19,8 @@ from studio.editor.draft import Draft, UnreadableDraft
 from studio.editor.patterns import PATTERNS
 from studio.editor.plain import plain
 from studio.editor.tree import ImpossibleOperation, JsonObject, all_refs, same
-from studio.graph.layout import Layout
+from studio.graph.layout import Layout, place
+from studio.views.compare import Comparison
 from studio.views.problems import Problem
 
 _PATTERN: Final = "pattern:"
@@ -37,6 +38,10 @@ class Room:
     saved_at: int = 0
     selected: str | None = None
     problem: int = 0
+    drawn: Layout | None = None
+    drawn_at: int = -1
+    compared: Comparison | None = None
+    compared_at: int = -1
     checked: tuple[Problem, ...] = ()
     checked_at: tuple[int, str | None] | None = None
     publishing: bool = False
@@ -108,6 +113,13 @@ class Room:
         else:
             self.saves, self.saved_at = saved.saves, saved.updated_at
             self.conflict, self.trouble = False, ""
+
+    def drawing(self) -> Layout:
+        """The picture of the draft, laid out once a revision."""
+        if self.drawn is None or self.drawn_at != self.draft.revision:
+            self.drawn = place(self.draft.definition, editing=True)
+            self.drawn_at = self.draft.revision
+        return self.drawn
 
     def shows(self, layout: Layout) -> None:
         """Remember which revision a picture is of, so that edits aimed at it find their place."""

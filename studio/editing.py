@@ -133,7 +133,7 @@ def _body(visit: Visit, name: str, version: int | None) -> None:
     opened = _listen(room)
     if opened:
         _look_into(room, opened)
-    drawing = layout.place(room.draft.definition, editing=True)
+    drawing = room.drawing()
     room.shows(drawing)
     found = _problems(visit, room, drawing)
     pressed = _head(visit, room, drawing, found)
@@ -158,7 +158,7 @@ def _body(visit: Visit, name: str, version: int | None) -> None:
 
 def _listen(room: Room) -> str | None:
     """What the pictures and the text report, before anything is drawn."""
-    before = layout.place(room.draft.definition, editing=True)
+    before = room.drawing()
     opened = None
     for key in (f"outline/{room.key}", f"graph/{room.key}"):
         opened = room.take(key, graph_canvas.take(key), before) or opened
@@ -308,7 +308,7 @@ def _outline(room: Room, drawing: Layout, found: Sequence[Problem]) -> None:
 
 
 def _picture(room: Room, drawing: Layout, found: Sequence[Problem]) -> None:
-    changes = compare(room.draft.base, room.draft.definition) if room.draft.base else None
+    changes = _compared(room)
     chosen = st.segmented_control(
         "View",
         _VIEWS,
@@ -324,6 +324,16 @@ def _picture(room: Room, drawing: Layout, found: Sequence[Problem]) -> None:
         _changes(room, changes)
     else:
         _graph(room, drawing, found)
+
+
+def _compared(room: Room) -> Comparison | None:
+    """The draft against the version it began from; worked out once a revision."""
+    if room.draft.base is None:
+        return None
+    if room.compared is None or room.compared_at != room.draft.revision:
+        room.compared = compare(room.draft.base, room.draft.definition)
+        room.compared_at = room.draft.revision
+    return room.compared
 
 
 def _view_words(changes: Comparison | None, view: str) -> str:
@@ -517,6 +527,7 @@ def _publish(visit: Visit, room: Room, version: int, note: str) -> None:
     if room.draft.definition.get("version") != version:
         room.act({"op": "set_workflow", "set": [{"path": ["version"], "value": version}]})
     room.draft.mark_published(version)
+    room.compared = None
     room.published = True
     room.keep()
     about: dict[str, Any] = {"note": note, "person": visit.person, "at": now_ms()}

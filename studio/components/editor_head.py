@@ -49,8 +49,15 @@ def show(head: Head, wishes: Wishes, more: Callable[[], None]) -> str:
             )
         _step(":material/undo:", "Undo", head.undo, "editor_undo", wishes.undo)
         _step(":material/redo:", "Redo", head.redo, "editor_redo", wishes.redo)
-        with st.popover(":material/more_horiz:", help="Import, export, start anew"):
-            more()
+        menu = st.popover(
+            ":material/more_horiz:",
+            help="Import, export, start anew",
+            key="editor_more",
+            on_change="rerun",
+        )
+        if menu.open:  # the files to export are made for those who look at them
+            with menu:
+                more()
         if st.button("Mock tests", icon=":material/science:", key="editor_test"):
             pressed = "test"
         if st.button("Start", icon=":material/play_arrow:", key="editor_start"):

@@ -15,8 +15,6 @@ from studio.editor.tree import (
     JsonObject,
     Path,
     Spot,
-    all_refs,
-    owner_of,
     spots,
     type_of,
 )
@@ -242,24 +240,37 @@ def _moved(
     before: Mapping[str, Spot], after: Mapping[str, Spot], old: JsonObject, new: JsonObject
 ) -> set[str]:
     """The tasks that stand in another list, or elsewhere among those that stayed in theirs."""
-    shared = all_refs(old) & all_refs(new)
-    homes_before = {ref: _home(old, before[ref]) for ref in shared}
-    homes_after = {ref: _home(new, after[ref]) for ref in shared}
+    homes_before, homes_after = _homes(old), _homes(new)
+    shared = homes_before.keys() & homes_after.keys()
     moved = {ref for ref in shared if homes_before[ref] != homes_after[ref]}
-    for home in set(homes_after.values()):
-        stayed = {ref for ref in shared - moved if homes_after[ref] == home}
-        first = [ref for ref in before if ref in stayed]
-        second = [ref for ref in after if ref in stayed]
-        kept = SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks()
-        in_order = {ref for block in kept for ref in first[block.a : block.a + block.size]}
-        moved |= stayed - in_order
+    stayed: dict[Path, set[str]] = {}
+    for ref in shared - moved:
+        stayed.setdefault(homes_after[ref], set()).add(ref)
+    for refs in stayed.values():
+        first = [ref for ref in before if ref in refs]
+        second = [ref for ref in after if ref in refs]
+        if first != second:
+            kept = SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks()
+            moved |= refs - {r for block in kept for r in first[block.a : block.a + block.size]}
     return moved
 
 
-def _home(definition: JsonObject, spot: Spot) -> Path:
-    """Which list a task stands in, said by names: fork branches have none, so they count as one."""
-    owner = owner_of(definition, spot.list_path)
-    if owner is None:
-        return ("tasks",)
-    inner = spot.list_path[len(owner.path) :]
-    return (owner.called, *(inner[:1] if inner[0] == "forkTasks" else inner))
+def _homes(definition: JsonObject) -> dict[str, Path]:
+    """Which list each task stands in, said by names: fork branches have none, so they count as one."""
+    called: dict[Path, str] = {}
+    homes: dict[str, Path] = {}
+    for spot in spots(definition):
+        called[spot.path] = spot.called
+        if spot.ref:
+            owner = _owner_path(spot.list_path)
+            branch = spot.list_path[len(owner) :]
+            inner = branch[:1] if branch[:1] == ("forkTasks",) else branch
+            homes[spot.ref] = (called[owner], *inner) if owner else ("tasks",)
+    return homes
+
+
+def _owner_path(list_path: Path) -> Path:
+    """The path of the task around a list; containers are walked before their contents."""
+    if len(list_path) < 3:
+        return ()
+    return list_path[:-2] if list_path[-2] in ("decisionCases", "forkTasks") else list_path[:-1]

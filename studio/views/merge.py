@@ -5,7 +5,7 @@ stood. Made for one picture of both; it is never registered or run.
 from typing import Any
 
 from studio.editor.joins import fork_before
-from studio.editor.tree import JsonObject, all_refs, branches_of, copied, find, ref_of
+from studio.editor.tree import JsonObject, all_refs, branches_of, copied, ref_of, spots
 
 _LISTS = ("defaultCase", "loopOver")
 
@@ -20,7 +20,7 @@ class _Merger:
         self._old = old
         self._new = new
         self._kept = all_refs(new)
-        self._known = all_refs(old)
+        self._tasks_before = {spot.ref: spot.task for spot in spots(old) if spot.ref}
 
     def whole(self) -> JsonObject:
         tasks = self._list(_tasks(self._old.get("tasks")), _tasks(self._new.get("tasks")))
@@ -44,10 +44,9 @@ class _Merger:
 
     def _task(self, task: Any) -> Any:
         """A task of the new version; lost children of the same task come back into it."""
-        ref = ref_of(task)
         if not isinstance(task, dict):
             return task
-        old = find(self._old, ref).task if ref in self._known else {}
+        old = self._tasks_before.get(ref_of(task) or "", {})
         changed = copied({k: v for k, v in task.items() if not _is_branch(k, v)})
         for key in ("decisionCases", *_LISTS, "forkTasks"):
             both = self._branch(key, old.get(key), task.get(key))

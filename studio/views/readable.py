@@ -46,10 +46,11 @@ def values_for(
 ) -> list[Value]:
     """What the task `ref` can read, the nearest task first, then the input. `outputs` and `inputs`
     are those of a run that is known."""
-    before = _before(layout, ref)
     keys = _output_keys(definition, task_defs, outputs or {})
     found: list[Value] = []
-    for other, sure in before:
+    for other, sure in _before(layout, ref):
+        if len(found) >= _MOST:
+            break
         for key in keys.get(other, ()):
             sample = _at((outputs or {}).get(other), key)
             found.append(Value(f"${{{other}.output.{key}}}", sample, sure))
@@ -58,25 +59,37 @@ def values_for(
     for name in _variables(definition):
         found.append(Value(f"${{workflow.variables.{name}}}"))
     found.append(Value("${workflow.workflowId}"))
-    return found[:_MOST]
+    return found
 
 
-def _before(layout: Layout, ref: str) -> list[tuple[str, bool]]:
+def _before(layout: Layout, ref: str) -> Iterator[tuple[str, bool]]:
     """The tasks that can have run when this one starts, the nearest first, and whether they must."""
     node = next((node for node in layout.nodes if node.ref == ref), None)
     if node is None:
-        return []
-    flow = Flow(layout)
-    sure = set(flow.dominators(node.id))
-    found = []
-    for other in layout.nodes:
-        if not other.ref or other.id == node.id or other.kind in ("start", "end", "merge", "fan"):
-            continue
-        if other.id in sure:
-            found.append((other.ref, True))
-        elif node.id in flow.after(other.id):
-            found.append((other.ref, False))
-    return found[::-1]
+        return
+    sure = set(Flow(layout).dominators(node.id))
+    leading = _leading_to(layout, node.id)
+    for other in reversed(layout.nodes):
+        if other.ref and other.id != node.id and (other.id in sure or other.id in leading):
+            yield other.ref, other.id in sure
+
+
+def _leading_to(layout: Layout, id_: str) -> set[str]:
+    """All from which the lines lead to a node; a loop on the way brings what is inside it."""
+    into: dict[str, list[str]] = {}
+    for edge in layout.edges:
+        into.setdefault(edge.target, []).append(edge.source)
+    for node in layout.nodes:
+        if node.parent and layout.by_id[node.parent].kind == "loop":
+            into.setdefault(node.parent, []).append(node.id)
+    found: set[str] = set()
+    waiting = [id_]
+    while waiting:
+        for source in into.get(waiting.pop(), ()):
+            if source not in found:
+                found.add(source)
+                waiting.append(source)
+    return found
 
 
 def _output_keys(
