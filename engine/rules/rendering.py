@@ -11,6 +11,7 @@ from engine.model.record import Json, decode, encode
 from engine.model.status import TaskStatus
 from engine.rules.redaction import masked
 from engine.tasks.joins import awaited_runs, outputs_by_reference
+from engine.tasks.plan import shown_task
 from engine.tasks.view import View
 
 TOKEN_FIELDS = ("promptTokens", "completionTokens", "totalTokens")
@@ -77,7 +78,7 @@ def task_json(
     if run.metadata is not None:
         shown["executionMetadata"] = spliced(run.metadata)
     if node is not None and run.status is not TaskStatus.SKIPPED:
-        shown["workflowTask"] = node.task.json_value()
+        shown["workflowTask"] = spliced(shown_task(node))
         if node.task.task_definition is not None:
             shown["taskDefinition"] = node.task.task_definition.json_value()
     if payloads:

@@ -49,6 +49,8 @@ class Node:
     """The joins that wait for it."""
     fork: str | None = None
     """The FORK_JOIN_DYNAMIC that made it."""
+    shown: bytes = b""
+    """The task as JSON, encoded when it is first shown; see `shown_task`."""
     items: Template | None = None
     """The list that a loop goes over, where it has one."""
 
@@ -139,6 +141,8 @@ def items_of(task: WorkflowTask) -> Template | None:
     return compile_template(given["_items"]) if "_items" in given else None
 
 
-def inside(nodes: dict[str, Node], loop: str) -> list[Node]:
-    """The nodes of a loop's body, at any depth of switches and forks."""
-    return [node for node in nodes.values() if node.loop == loop]
+def shown_task(node: Node) -> bytes:
+    """The task's own JSON. It never changes, so it is encoded once for all its attempts."""
+    if not node.shown:
+        node.shown = node.task.json_bytes()
+    return node.shown
