@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from engine.api.wire import Call, Route
+from engine.api.wire import Call, Route, whole
 from engine.model.errors import InvalidInput
 from engine.model.record import Json
 from engine.services.house import House
@@ -102,11 +102,7 @@ class Metadata:
 
     def remove(self, call: Call) -> None:
         """Take a definition out; executions of it go on."""
-        text = call.path["version"]
-        try:
-            version = int(text)
-        except ValueError:
-            raise InvalidInput(f"version is {text!r}: write a whole number.") from None
+        version = whole("version", call.path["version"])
         self._definitions.remove(call.path["name"], version)
 
     # Task definitions

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Annotated, Any, Self
 
 import orjson
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
 from engine.model.errors import InvalidInput, Violation
@@ -41,9 +41,14 @@ def _whole(value: Any) -> Any:
     return int(value) if isinstance(value, float) else value
 
 
-Int = Annotated[int, BeforeValidator(_number)]
+LARGEST = 2**53 - 1
+"""What every JSON reader keeps exactly. As seconds it is still a 64-bit number of milliseconds; a
+longer one could be read, and never stored."""
+_Bounded = Annotated[int, Field(ge=-LARGEST, le=LARGEST)]
+
+Int = Annotated[_Bounded, BeforeValidator(_number)]
 """An integer whose null is 0, as for a primitive of Conductor's records."""
-OptionalInt = Annotated[int | None, BeforeValidator(_whole)]
+OptionalInt = Annotated[_Bounded | None, BeforeValidator(_whole)]
 Flag = Annotated[bool, BeforeValidator(_flag)]
 Text = Annotated[str, BeforeValidator(_text)]
 OptionalText = Annotated[str | None, BeforeValidator(_text)]
