@@ -5,27 +5,16 @@ from collections.abc import Sequence
 from engine.model.execution import Run
 from engine.model.record import Json, decode, encode
 from engine.model.status import TaskStatus
-from engine.tasks.draft import Again, Draft
-from engine.tasks.kind import NOTHING, TaskKind, give_input
+from engine.tasks.at_once import AtOnce
+from engine.tasks.draft import Draft
+from engine.tasks.kind import NOTHING
 from engine.tasks.plan import Node
 
 MOST_AT_ONCE = 100
 
 
-class PullMessages(TaskKind):
+class PullMessages(AtOnce):
     """Completes with up to `batchSize` messages; with `blocking`, waits for the first."""
-
-    def place(
-        self, d: Draft, node: Node, iteration: int, again: Again | None = None
-    ) -> Sequence[str]:
-        run = d.add(node, iteration, TaskStatus.IN_PROGRESS, again=again)
-        give_input(d, run, node, again)
-        d.act_later(run)
-        return NOTHING
-
-    def reopen(self, d: Draft, run: Run, node: Node) -> Sequence[str]:
-        d.act_later(run)
-        return NOTHING
 
     def act(self, d: Draft, run: Run, node: Node) -> Sequence[str]:
         given = d.input(run)
