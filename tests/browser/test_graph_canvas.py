@@ -1,6 +1,5 @@
 """The canvas in a real browser: choosing, adding, moving about, and never mounted anew."""
 
-import os
 import re
 import socket
 import subprocess
@@ -10,19 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, expect
 
-CHROMIUM = Path(os.environ.get("CHROMIUM", "/usr/bin/chromium"))
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-FLAGS = (
-    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run"
-    " --disable-background-networking --disable-component-update --disable-sync"
-)
 
 expect.set_options(timeout=20_000)  # a busy machine is slow, not wrong
-
-pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason="no chromium on this machine")
 
 
 def free_port() -> int:
@@ -56,16 +48,6 @@ def address() -> Iterator[str]:
     server.wait()
     reader.join()
     server.stdout.close()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=str(CHROMIUM), args=FLAGS.split(), headless=True
-        )
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

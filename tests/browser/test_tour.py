@@ -11,17 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
-CHROMIUM = Path(os.environ.get("CHROMIUM", "/usr/bin/chromium"))
 ROOT = Path(__file__).parents[2]
-FLAGS = (
-    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run"
-    " --disable-background-networking --disable-component-update --disable-sync"
-)
 PATIENCE_MS = 60_000  # a busy machine is slow, not wrong
-
-pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason="no chromium on this machine")
 
 
 def free_port() -> int:
@@ -62,16 +55,6 @@ def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     process.wait(timeout=60)
     reader.join()
     process.stdout.close()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=str(CHROMIUM), args=FLAGS.split(), headless=True
-        )
-        yield browser
-        browser.close()
 
 
 class Visitor:

@@ -9,9 +9,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
-
-pytest.importorskip("conductor.client.configuration", reason="needs conductor-python")
-
 from conductor.client.configuration.configuration import Configuration
 from conductor.client.http.models import RerunWorkflowRequest, SkipTaskRequest, StartWorkflowRequest
 from conductor.client.http.models.task_def import TaskDef
