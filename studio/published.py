@@ -15,6 +15,7 @@ from studio.components.visit import now_ms
 from studio.editor.plain import plain
 from studio.editor.tree import JsonObject
 from studio.graph.outline import number
+from studio.views import executions
 
 T = TypeVar("T")
 
@@ -76,7 +77,7 @@ def last_run(client: Client, name: str) -> JsonObject | None:
     had, for an editor works without."""
 
     def ask() -> JsonObject | None:
-        found = client.search(f'workflowType = "{name}"', size=1)
+        found = client.search(f"workflowType = {executions.written(name)}", size=1)
         return client.execution(str(found.rows[0]["workflowId"])) if found.rows else None
 
     try:

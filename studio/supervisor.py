@@ -82,9 +82,9 @@ def need_port(host: str, port: int, option: str) -> None:
         try:
             found.bind((host, port))
             found.listen(1)
-        except OSError as error:
+        except (OSError, OverflowError) as error:
             raise BadStart(
-                f"cannot listen on {host}:{port}: {error.strerror or error}. "
+                f"cannot listen on {host}:{port}: {getattr(error, 'strerror', None) or error}. "
                 f"Stop what uses the port, or give another with {option}."
             ) from None
 

@@ -74,7 +74,7 @@ def _open_postgres(url: str) -> RowStore:
         room: Any = importlib.import_module("engine.store.postgres")
     except ImportError as error:
         raise BadDatabase(
-            f"PostgreSQL needs its driver ({error}). Install it: pip install 'reprise[postgres]'"
+            f"PostgreSQL needs its driver ({error}). Install it: pip install 'psycopg[binary]'"
         ) from error
     store: RowStore = room.open_postgres(url)
     return store
@@ -135,7 +135,13 @@ def _examined(path: Path) -> bool:
 def _locked(path: Path) -> IO[str]:
     """The lock that makes this process the file's one writer; it goes with the process."""
     place = path.with_name(path.name + ".lock")
-    lock = place.open("a+")
+    try:
+        lock = place.open("a+")
+    except OSError as error:
+        raise BadDatabase(
+            f"{path.parent} cannot be written to: {error.strerror}. Give this account the right to, "
+            "or name a database in another folder."
+        ) from error
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:

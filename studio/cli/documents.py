@@ -62,6 +62,8 @@ def objects(places: Sequence[str]) -> Iterator[tuple[str, Document]]:
     for place in places:
         found = read(place)
         listed = found if isinstance(found, list) else [found]
+        if not listed:
+            raise click.BadParameter(f"{place} holds an empty list: there is nothing to do.")
         for one in listed:
             if not isinstance(one, dict):
                 raise click.BadParameter(f"{place} must hold a JSON object, or a list of them.")

@@ -116,7 +116,7 @@ def _contract(definition: Document) -> None:
 
 
 def _runs(visit: Visit, name: str) -> None:
-    found = visit.client.search(f"workflowType = {name}", size=_RUNS)
+    found = visit.client.search(f"workflowType = {executions.written(name)}", size=_RUNS)
     rows = executions.rows_of(found.rows, visit.now_ms)
     if not rows:
         st.info(f"{name} has not run yet.")

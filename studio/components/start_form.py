@@ -7,7 +7,15 @@ import streamlit as st
 
 from studio.client.client import Document
 from studio.client.errors import Missing, ServerError
-from studio.components import definition_catalogue, frame, input_form, json_view, markup, problem
+from studio.components import (
+    coded,
+    definition_catalogue,
+    frame,
+    input_form,
+    json_view,
+    markup,
+    problem,
+)
 from studio.components.visit import Visit
 from studio.views import definitions, executions, overview, wording
 
@@ -45,6 +53,8 @@ def show(visit: Visit, inputs_for: InputsFor) -> None:
 def _choice(every: list[Document], names: list[str]) -> Document:
     wanted, version = st.query_params.get("wf", ""), st.query_params.get("ver", "")
     name_side, version_side = st.columns([2, 1])
+    if wanted and wanted not in names:
+        st.warning(coded.markdown(f"There is no definition {wanted}. Choose another one."))
     index = names.index(wanted) if wanted in names else 0
     name = str(
         name_side.selectbox(
@@ -76,7 +86,9 @@ def _beginning(
     template = definition.get("inputTemplate")
     start = dict(template) if isinstance(template, Mapping) else {}
     like = st.query_params.get("like", "")
-    found = visit.client.search(f"workflowType = {definition['name']}", size=8)
+    found = visit.client.search(
+        f"workflowType = {executions.written(str(definition['name']))}", size=8
+    )
     rows = executions.rows_of(found.rows, visit.now_ms)
     earlier_ones = [*([like] if like else []), *(row.id for row in rows)]
     choices = ["", *dict.fromkeys([*offered, *earlier_ones])]

@@ -4,6 +4,7 @@ Filters are what the address of the page says; unknown or broken values are drop
 request is made here.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -12,6 +13,7 @@ from studio.graph import marks
 from studio.views import wording
 
 STATUSES: Final = ("RUNNING", "COMPLETED", "FAILED", "TIMED_OUT", "TERMINATED", "PAUSED")
+_PLAIN: Final = re.compile(r"[A-Za-z0-9_.-]+")
 FAILING: Final = ("FAILED", "TIMED_OUT")
 PAGE_SIZE: Final = 50
 
@@ -109,15 +111,23 @@ def is_query(text: str) -> bool:
     return any(sign in text for sign in ("=", ">", "<")) or " IN " in text
 
 
+def written(value: str) -> str:
+    """A value as the query language reads it back; what is no plain word stands in quotes. Of a
+    value with both kinds of quotes nothing can be made: it finds nothing."""
+    if _PLAIN.fullmatch(value):
+        return value
+    return f"'{value}'" if '"' in value else f'"{value}"'
+
+
 def query_of(filters: Filters, now_ms: int) -> tuple[str, str]:
     """The query and the free text, in Conductor's words."""
     terms = []
     if filters.status:
         terms.append(f"status IN ({','.join(filters.status)})")
     if filters.wf:
-        terms.append(f"workflowType = {filters.wf}")
+        terms.append(f"workflowType = {written(filters.wf)}")
     if filters.corr:
-        terms.append(f'correlationId = "{filters.corr}"')
+        terms.append(f"correlationId = {written(filters.corr)}")
     if filters.since:
         terms.append(f"startTime > {now_ms - RANGES[filters.since][1]}")
     free = "*"

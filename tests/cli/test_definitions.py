@@ -80,6 +80,11 @@ def test_broken_json_names_file_line_and_column(terminal: EngineTerminal, tmp_pa
     assert f"{file}, line 2, column 3" in said
 
 
+def test_a_file_that_holds_nothing_is_no_success(terminal: EngineTerminal, tmp_path: Path) -> None:
+    said = terminal.bad(2, "definitions", "register", a_file(tmp_path, "[]"))
+    assert "empty list" in said
+
+
 def test_a_file_that_is_not_there_is_a_usage_error(terminal: EngineTerminal) -> None:
     assert "No such file" in terminal.bad(2, "definitions", "register", "/nowhere/x.json")
 
@@ -87,8 +92,8 @@ def test_a_file_that_is_not_there_is_a_usage_error(terminal: EngineTerminal) -> 
 def test_an_exported_folder_can_be_registered_again(
     terminal: EngineTerminal, tmp_path: Path
 ) -> None:
-    terminal.define("d_export/odd name")
-    terminal.define("d_export/odd name", simple("two"), version=2)
+    terminal.define("d_export:odd name")
+    terminal.define("d_export:odd name", simple("two"), version=2)
     folder = tmp_path / "out"
     terminal.good("definitions", "export", str(folder))
     file = folder / "d_export_odd_name.json"

@@ -44,6 +44,13 @@ def test_a_start_like_an_earlier_run_begins_with_its_input() -> None:
     assert app.text_input(key=f"start:order_saga:7:{ORDER}:orderId").value == "A-1042"
 
 
+def test_a_definition_that_is_not_there_is_said_before_another_is_shown() -> None:
+    asking(Server(definitions=[GREETING]).app())
+    app = opened("start", {"wf": "nowhere"})
+    no_page_failed(app)
+    assert "There is no definition nowhere." in words(app)
+
+
 def test_a_sample_offers_an_input_that_fails_on_purpose() -> None:
     offered = sample("order_saga")
     server = Server(definitions=[offered.definition])

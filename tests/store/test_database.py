@@ -52,6 +52,11 @@ def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
         open_sqlite(tmp_path)
 
 
+def test_a_folder_that_cannot_be_written_to_says_what_to_do() -> None:
+    with pytest.raises(BadDatabase, match=r"/proc cannot be written to: .*another folder"):
+        open_sqlite(Path("/proc/reprise.db"))
+
+
 @pytest.mark.parametrize("url", ["mysql://host/db", "reprise.db", "sqlite://relative.db", ""])
 def test_a_url_that_is_not_understood_says_what_is(url: str) -> None:
     with pytest.raises(BadDatabase, match=f"{url!r} is not understood. Write sqlite:///"):

@@ -37,6 +37,12 @@ def test_a_port_that_is_taken_is_named_with_the_way_out(taken: int) -> None:
         need_port("127.0.0.1", taken, "--port")
 
 
+@pytest.mark.parametrize("port", [-1, 99_999])
+def test_a_port_that_cannot_be_is_one_line_too(port: int) -> None:
+    with pytest.raises(BadStart, match=f":{port}: .*0-65535.* another with --port"):
+        need_port("127.0.0.1", port, "--port")
+
+
 def test_a_taken_port_is_one_line_and_a_code(
     taken: int, capsys: pytest.CaptureFixture[str]
 ) -> None:

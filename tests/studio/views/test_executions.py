@@ -3,7 +3,14 @@
 import pytest
 
 from studio.views import executions
-from studio.views.executions import Filters, failing_groups, filters_of, query_of, rows_of
+from studio.views.executions import (
+    Filters,
+    failing_groups,
+    filters_of,
+    query_of,
+    rows_of,
+    written,
+)
 
 NOW = 1_796_000_000_000
 
@@ -46,6 +53,16 @@ def test_filters_become_conductors_query() -> None:
 )
 def test_free_words_and_query_words_are_told_apart(words: str, query: str, free: str) -> None:
     assert query_of(Filters(q=words), NOW) == (query, free)
+
+
+def test_a_name_that_is_no_plain_word_is_quoted_in_a_query() -> None:
+    assert [written(name) for name in ("order_saga", "my flow", 'say "hi"', "<b>'s")] == [
+        "order_saga",
+        '"my flow"',
+        "'say \"hi\"'",
+        '"<b>\'s"',
+    ]
+    assert query_of(Filters(wf="my flow"), 0)[0] == 'workflowType = "my flow"'
 
 
 def test_a_filter_can_be_taken_off() -> None:
