@@ -8,9 +8,8 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from types import FrameType
-from typing import Any
+from collections.abc import Sequence
+from types import FrameType, ModuleType
 
 import uvicorn
 
@@ -20,6 +19,7 @@ from engine.instruments.child import when_parent_ends
 from engine.instruments.collector import collect_rarely
 from engine.model.errors import EngineError, InvalidInput
 from engine.settings import Settings, settings_from
+from engine.workers.functions import MARK, Worker, worker_of
 
 _log = logging.getLogger("reprise")
 
@@ -71,7 +71,8 @@ def parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="MODULE",
-        help="carry out here what a module's WORKERS name: task name -> function; repeatable",
+        help="carry out here the functions of a module: those with @worker, or its table "
+        "WORKERS of task name -> function; repeatable",
     )
     serving.add_argument(
         "--supervised", action="store_true", help="end when standard input is closed"
@@ -84,22 +85,39 @@ def complain(text: str) -> None:
     print(f"reprise: {text}", file=sys.stderr)
 
 
-def workers_of(modules: Sequence[str]) -> dict[str, Callable[..., Any]]:
-    """The functions that modules bring in their table `WORKERS`, by task name."""
-    found: dict[str, Callable[..., Any]] = {}
+def workers_of(modules: Sequence[str]) -> list[Worker]:
+    """The workers that modules bring: the functions in their table `WORKERS`, or those declared
+    with `@worker`."""
+    found: list[Worker] = []
+    if modules and os.getcwd() not in sys.path:
+        # A console script does not look where it was started; a person's own module lies there.
+        sys.path.append(os.getcwd())
     for name in modules:
         try:
-            found.update(importlib.import_module(name).WORKERS)
-        except (ImportError, AttributeError) as error:
+            brought = _brought(importlib.import_module(name))
+        except ImportError as error:
             raise InvalidInput(
-                f"--workers {name}: {error}. Name a module with a table WORKERS."
+                f"--workers {name}: {error}. Name a module that lies in this folder or is installed."
             ) from None
+        if not brought:
+            raise InvalidInput(
+                f"--workers {name}: it brings no worker. Put @worker('task_name') above a function "
+                "of it, or give it a table WORKERS: task name -> function."
+            )
+        found += brought
     return found
+
+
+def _brought(module: ModuleType) -> list[Worker]:
+    table = getattr(module, "WORKERS", None)
+    if table is not None:
+        return [Worker(name, call) for name, call in table.items()]
+    return [worker_of(one) for one in vars(module).values() if hasattr(one, MARK)]
 
 
 def serve(
     settings: Settings,
-    workers: Mapping[str, Callable[..., Any]] | None = None,
+    workers: Sequence[Worker] = (),
     *,
     supervised: bool = False,
 ) -> int:
@@ -108,7 +126,7 @@ def serve(
     with listening:
         settings = with_port(settings, listening)
         engine = Engine(settings)
-        engine.employ(workers or {})
+        engine.workers.add_all(workers)
         server = Server(engine)
         if supervised:
             when_parent_ends(lambda: os.kill(os.getpid(), signal.SIGTERM))
