@@ -38,11 +38,12 @@ def registration_errors(
     for number, task in enumerate(definition.tasks):
         found += _task_errors(task, f"{prefix}.tasks[{number}]", task_def, check)
     refs = [task.ref for task in definition.all_tasks()]
+    names = set(refs)
     found += _doubles(definition, refs, prefix)
     for task in definition.tasks:
         found += [
             Violation(prefix, message)
-            for message in placeholder_complaints(task, set(refs), environment)
+            for message in placeholder_complaints(task, names, environment)
         ]
     return found
 
