@@ -20,6 +20,7 @@ from engine.model.status import TaskStatus
 from engine.services.archive_shelf import ArchiveShelf
 from engine.services.definitions import Definitions
 from engine.services.executions import Executions
+from engine.services.payloads import Payloads
 from engine.services.port import ThreadPort
 from engine.services.schedules import ROUND, Schedules
 from engine.services.schemas import schema_complaint
@@ -78,6 +79,7 @@ class Engine:
         self.telemetry.listen(partial(write_down, self.secrets.text))
         for name in too_short(at_hand):
             self.telemetry.say("secret.too_short_to_mask", name=self.settings.secret_prefix + name)
+        self.payloads = self._payload_folder()
         self.metrics = Metrics()
         self.telemetry.listen(self.metrics.hear)
         url = self.settings.database
@@ -95,8 +97,10 @@ class Engine:
         )
         self.port = ThreadPort(self.core, self.inbox)
         self.thread = CoreThread(self.core, self.inbox, lambda: self.on_failure())
-        self.executions = Executions(self.port, self.store, ArchiveShelf(self.port, self.store))
-        self.tasks = Tasks(self.port, self.store, self.secrets)
+        self.executions = Executions(
+            self.port, self.store, ArchiveShelf(self.port, self.store), payloads=self.payloads
+        )
+        self.tasks = Tasks(self.port, self.store, self.secrets, self.payloads)
         self.definitions = Definitions(
             self.port, self.store, self.evaluators.evaluate, self.settings.environment()
         )
@@ -142,6 +146,17 @@ class Engine:
             limits=self.settings.limits,
             environment=self.settings.environment(),
             schema_complaint=schema_complaint,
+        )
+
+    def _payload_folder(self) -> Payloads:
+        settings = self.settings
+        return Payloads(
+            settings.payload_folder,
+            settings.limits,
+            task_threshold=settings.task_payload_threshold,
+            workflow_threshold=settings.workflow_payload_threshold,
+            telemetry=self.telemetry,
+            clean=self.secrets.payload,
         )
 
     def _http_caller(self) -> Caller:

@@ -51,6 +51,14 @@ class Settings:
     secret_prefix: str = "CONDUCTOR_SECRET_"
     environment_prefix: str = "CONDUCTOR_ENV_"
     limits: Limits = field(default_factory=lambda: Limits(response_grace_ms=500))
+    payload_folder: str | None = None
+    """Where clients leave and fetch large payloads as files; None: payloads are sent inline alone.
+    The engine keeps what it needs in its database, so files that nobody fetches any more may go."""
+    task_payload_threshold: int = 3072 * 1024
+    """Bytes of a reported output from which clients are shown a file instead, if there is a
+    folder."""
+    workflow_payload_threshold: int = 5120 * 1024
+    """The same for the input of a start."""
     http_response_bytes: int = 10 * 1024 * 1024
     reach: Reach | None = None
     """None: loopback and public addresses while the engine itself listens on loopback, else
@@ -152,6 +160,7 @@ def _read(name: str, text: str, plain: Any) -> Any:
 def _check(settings: Settings) -> None:
     """Refuse what could never work, naming the variable."""
     bounds = {"port": (0, 65535), "evaluators": (1, 64), "worker_threads": (1, 1024)}
+    bounds |= dict.fromkeys(("task_payload_threshold", "workflow_payload_threshold"), (0, 2**40))
     for name, (least, most) in bounds.items():
         value = getattr(settings, name)
         if not least <= value <= most:

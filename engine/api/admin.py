@@ -11,8 +11,6 @@ from engine.services.searches import wanted
 CONDUCTOR_VERSION = "3.32.1"
 """The version of Conductor whose API this is."""
 
-_STORAGE = ("path", "operation", "payloadType")
-
 HEALTHY: dict[str, Json] = {"healthResults": [], "suppressedHealthResults": [], "healthy": True}
 
 
@@ -50,10 +48,6 @@ class Admin:
             Route("GET", "/secrets", self.secrets),
             Route("POST", "/secrets", self.secrets),
             Route("GET", "/secrets/{key}/exists", self.secret_exists),
-            Route("GET", "/workflow/externalstoragelocation", self.no_storage, _STORAGE),
-            Route("GET", "/workflow/external-storage-location", self.no_storage, _STORAGE),
-            Route("GET", "/tasks/externalstoragelocation", self.no_storage, _STORAGE),
-            Route("GET", "/tasks/external-storage-location", self.no_storage, _STORAGE),
         ]
 
     def health(self, call: Call) -> dict[str, Json]:
@@ -137,13 +131,6 @@ class Admin:
         """The value of one variable; nothing if it is unknown."""
         found = self._house.engine.settings.environment().get(call.path["key"])
         return None if found is None else Text(found)
-
-    def no_storage(self, call: Call) -> None:
-        """Where a large payload is to be put; there is no such place, payloads travel as they are."""
-        operation = call.need("operation")
-        if operation.upper() not in ("READ", "WRITE"):
-            raise InvalidInput(f"operation is {operation!r}: use READ or WRITE.")
-        raise NotFound("External payload storage is not set up: send payloads in the request.")
 
     def secret_exists(self, call: Call) -> bool:
         """Is there a secret of this name?"""

@@ -21,6 +21,7 @@ from engine.api.documents import Documents
 from engine.api.ext import Ext
 from engine.api.hot import Hot, read_call, told
 from engine.api.metadata import Metadata
+from engine.api.payloads import PayloadRoutes
 from engine.api.probes import Probes
 from engine.api.searching import Searching
 from engine.api.tasks import TaskRoutes
@@ -53,6 +54,7 @@ def routes_of(house: House) -> list[Route]:
     return [
         *Admin(house).routes(),
         *Searching(house).routes(),
+        *PayloadRoutes(house).routes(),
         *Workflows(house).routes(),
         *TaskRoutes(house).routes(),
         *Metadata(house).routes(),

@@ -149,7 +149,7 @@ class Hot:
     async def _report(self, call: Call, receive: Receive) -> Answered:
         """Report on a task; late and repeated reports change nothing."""
         result = call.record(TaskResult)
-        run = await self._reported(result, call.person)
+        run = await self._reported(result, call)
         task_id = self._tasks.reported(result, run).task_id
         return 200, [_TEXT], task_id.encode()
 
@@ -159,11 +159,11 @@ class Hot:
         check_result(result)
         poll: Poll | None = None
         try:
-            if self._tasks.knows(result.workflow_instance_id):
+            if self._tasks.swift(result, len(call.body)):
                 reply, poll = self._tasks.report_and_want(result, call.person)
                 run = self._tasks.reported(result, await _settled(reply))
             else:
-                run = self._tasks.reported(result, await self._reported(result, call.person))
+                run = self._tasks.reported(result, await self._reported(result, call))
         except BaseException as error:
             if poll is not None:
                 poll.withdraw()
@@ -182,9 +182,10 @@ class Hot:
             run.type, worker=result.worker_id, domain=run.domain, timeout_ms=SINGLE_POLL_MS
         )
 
-    async def _reported(self, result: TaskResult, person: str | None) -> Any:
+    async def _reported(self, result: TaskResult, call: Call) -> Any:
         check_result(result)
-        if self._tasks.knows(result.workflow_instance_id):
+        person = call.person
+        if self._tasks.swift(result, len(call.body)):
             reply = self._tasks.report(result, person)
         else:
             reply = await run_in_threadpool(self._tasks.report, result, person)

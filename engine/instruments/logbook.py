@@ -14,6 +14,7 @@ WARNINGS = frozenset(
         "delivery.interrupted",
         "message.put_off",
         "message.given_up",
+        "payload.kept_inline",
         "secret.too_short_to_mask",
     ]
 )

@@ -172,7 +172,7 @@ def rerun(d: Draft, event: Rerun) -> None:
     run_again(d, "reran")
     d.set(failed_refs=(), failed_names=(), rerun_from=d.execution.id)
     if event.workflow_input is not None:
-        d.set(input=encode(event.workflow_input))
+        d.set(input=encode(event.workflow_input), input_path=None)
     if event.correlation_id is not None:
         d.set(correlation_id=event.correlation_id)
     tell_parent_of_revival(d, "reran")
@@ -242,7 +242,7 @@ def _run_target(d: Draft, target: Run, node: Node, event: Rerun) -> None:
 def _as_new(d: Draft, run: Run) -> None:
     """The record as if it had just been scheduled; its retryCount stays."""
     now = d.facts.now
-    run.output = EMPTY
+    run.output, run.output_path = EMPTY, None
     run.poll_count = 0
     run.worker = None
     run.scheduled_at = run.queued_at = run.first_scheduled_at = now

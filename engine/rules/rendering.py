@@ -30,6 +30,8 @@ def task_json(
     execution = view.execution
     node = view.node(run.ref)
     task_def = None if node is None else node.task_def
+    hidden = () if unmasked else execution.definition.masked_fields
+    apart = not payloads or shows_files(hidden, unmasked)
     shown: dict[str, Json] = {
         "taskType": run.type,
         "status": run.status.value,
@@ -69,8 +71,8 @@ def task_json(
         "domain": run.domain,
         "subWorkflowId": run.child_id,
         "correlationId": execution.correlation_id,
-        "externalInputPayloadStoragePath": run.input_path,
-        "externalOutputPayloadStoragePath": run.output_path,
+        "externalInputPayloadStoragePath": run.input_path if apart else None,
+        "externalOutputPayloadStoragePath": run.output_path if apart else None,
         "isolationGroupId": None if task_def is None else task_def.isolation_group_id,
         "executionNameSpace": None if task_def is None else task_def.execution_name_space,
     }
@@ -82,10 +84,16 @@ def task_json(
         if node.task.task_definition is not None:
             shown["taskDefinition"] = node.task.task_definition.json_value()
     if payloads:
-        hidden = () if unmasked else execution.definition.masked_fields
-        shown["inputData"] = spliced(payload_bytes(view, run, "input"), hidden)
-        shown["outputData"] = spliced(shown_output(view, run), hidden)
+        given = EMPTY if apart and run.input_path else payload_bytes(view, run, "input")
+        came = EMPTY if apart and run.output_path else shown_output(view, run)
+        shown["inputData"], shown["outputData"] = spliced(given, hidden), spliced(came, hidden)
     return shown
+
+
+def shows_files(hidden: Collection[str], unmasked: bool) -> bool:
+    """Does a path stand for a payload that is a file? Not inside the engine, which follows none, and
+    not where fields are masked, for the file has them all."""
+    return not unmasked and not hidden
 
 
 def visible_seq(view: View, run: Run) -> int:
@@ -124,13 +132,14 @@ def workflow_json(view: View, tasks: bool = True, unmasked: bool = False) -> dic
     """An execution as `GET /workflow/{id}` shows it; the definition's maskedFields are masked."""
     execution, field = view.execution, view.field
     definition = execution.definition
-    input_bytes = field("input")
+    hidden = () if unmasked else definition.masked_fields
+    input_path = field("input_path") if shows_files(hidden, unmasked) else None
+    input_bytes = EMPTY if input_path else field("input")
     if input_bytes is None:
         input_bytes = view.facts.payload(0, "input")
     output_bytes = field("output")
     if output_bytes is None:
         output_bytes = view.facts.payload(0, "output")
-    hidden = () if unmasked else definition.masked_fields
     shown: dict[str, Json] = {
         "status": view.status.value,
         "startTime": field("created_at"),
@@ -165,7 +174,7 @@ def workflow_json(view: View, tasks: bool = True, unmasked: bool = False) -> dic
         "idempotencyKey": execution.idempotency_key,
         "rateLimitKey": execution.rate_limit_key,
         "failedTaskId": field("failed_task_id"),
-        "externalInputPayloadStoragePath": execution.input_path,
+        "externalInputPayloadStoragePath": input_path,
         "externalOutputPayloadStoragePath": field("output_path"),
     }
     shown.update({key: value for key, value in optional.items() if value is not None})

@@ -80,7 +80,8 @@ def result(d: Draft, event: Result) -> None:
     run.output = _output(d, run, event)
     run.worker = event.worker
     run.child_id = event.child_id or run.child_id
-    run.output_path = event.output_path or run.output_path
+    # The path stands for this output: one of an earlier report would show what is no more.
+    run.output_path = event.output_path
     run.metadata = event.metadata or run.metadata
     reason = None if event.reason is None else event.reason[: d.facts.limits.reason]
     d.log(run, event.logs)
@@ -146,7 +147,7 @@ def _progress(d: Draft, run: Run, event: Result, reason: str | None) -> None:
 
 def _refuse_payload(d: Draft, run: Run) -> None:
     size, limit = len(run.output or b""), d.facts.limits.task_payload
-    run.output = b"{}"
+    run.output, run.output_path = b"{}", None
     fail(
         d,
         run,

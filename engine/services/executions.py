@@ -26,7 +26,7 @@ from engine.model.events import (
 from engine.model.execution import EMPTY
 from engine.model.facts import Facts, Snapshot
 from engine.model.ids import execution_id, task_place
-from engine.model.record import Json, encode
+from engine.model.record import Json, decode, encode
 from engine.model.requests import (
     IdempotencyStrategy,
     RerunRequest,
@@ -36,6 +36,7 @@ from engine.model.requests import (
 from engine.rules.rendering import spliced, task_json, workflow_json
 from engine.rules.validation import registration_errors, require
 from engine.services.archive_shelf import ArchiveShelf
+from engine.services.payloads import Payloads
 from engine.services.port import Port, ask
 from engine.services.schemas import schema_complaint
 from engine.store.contract import Store
@@ -53,11 +54,13 @@ class Executions:
         store: Store,
         archive: ArchiveShelf | None = None,
         randomness: Callable[[int], bytes] = os.urandom,
+        payloads: Payloads | None = None,
     ) -> None:
         self._port = port
         self._store = store
         self._archive = archive
         self._randomness = randomness
+        self._payloads = payloads or Payloads()
 
     # Start
 
@@ -82,14 +85,14 @@ class Executions:
         """The event that starts what a request describes."""
         if not request.name and request.workflow_def is None:
             raise InvalidInput("name is empty: give the name of a registered workflow.")
-        if request.input is None and request.external_input_payload_storage_path is None:
+        if request.input is None and not request.external_input_payload_storage_path:
             raise InvalidInput(
                 "NULL input passed when starting workflow: send an object in `input`, or leave it out."
             )
         if not 0 <= request.priority <= 99:
             raise InvalidInput(f"priority is {request.priority}: it must be from 0 to 99.")
         found = self.snapshot_for(request)
-        given = dict(request.input or {})
+        given = self._input(request)
         for key, value in found.definition.input_template.items():
             if given.get(key) is None:
                 given[key] = value
@@ -107,7 +110,7 @@ class Executions:
                 f"The payload size: {len(encoded)} of the input is greater than the permissible "
                 f"limit: {limit} bytes. Store large data elsewhere and pass a reference."
             )
-        return Start(
+        start = Start(
             definition=found.definition,
             definition_hash=found.hash,
             input=encoded,
@@ -118,9 +121,20 @@ class Executions:
             idempotency_key=request.idempotency_key or None,
             idempotency_strategy=request.idempotency_strategy or IdempotencyStrategy.FAIL,
             isolated=isolated,
-            input_path=request.external_input_payload_storage_path,
+            input_path=request.external_input_payload_storage_path or None,
             by=by,
         )
+        return self._payloads.lightened_start(start)
+
+    def _input(self, request: StartWorkflowRequest) -> dict[str, Json]:
+        """What a request brings, inline or by the path of a file."""
+        path = request.external_input_payload_storage_path
+        if not path:
+            return dict(request.input or {})
+        found: dict[str, Json] = decode(
+            self._payloads.named("externalInputPayloadStoragePath", path)
+        )
+        return found
 
     def snapshot_for(self, request: StartWorkflowRequest) -> Snapshot:
         """The definition a request names or brings, ready to run by."""

@@ -13,6 +13,7 @@ from engine.services.bulk import Bulk
 from engine.services.definitions import Definitions
 from engine.services.executions import Executions
 from engine.services.logs import Logs
+from engine.services.payloads import Payloads
 from engine.services.queues import Queues
 from engine.services.removal import Removal
 from engine.services.schedules import Schedules
@@ -36,6 +37,7 @@ class House:
     tasks: Tasks
     definitions: Definitions
     logs: Logs
+    payloads: Payloads
     searches: Searches
     queues: Queues
     removal: Removal
@@ -63,6 +65,7 @@ def furnished(engine: Any) -> House:
         tasks=engine.tasks,
         definitions=engine.definitions,
         logs=logs,
+        payloads=engine.payloads,
         searches=Searches(store, executions),
         queues=Queues(port, store, engine.tasks),
         removal=removal,
@@ -72,7 +75,7 @@ def furnished(engine: Any) -> House:
         triggers=engine.triggers,
         schedules=engine.schedules,
         version=_version(),
-        offered=(),
+        offered=("payloads",) if engine.payloads.on else (),
     )
 
 

@@ -67,6 +67,10 @@ class Secrets:
         """A text without them."""
         return self._scrubber.text(text)
 
+    def payload(self, data: bytes) -> bytes:
+        """A payload without them."""
+        return self._scrubber.scrub(data)
+
     def cleaned(self, result: Result) -> Result:
         """A report without them."""
         if not self._values:

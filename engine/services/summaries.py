@@ -17,7 +17,9 @@ def gmt(at: int) -> str:
 
 def workflow_summary(row: Listed, hidden: Collection[str] = ()) -> dict[str, Json]:
     """A WorkflowSummary; fields that its definition hides are masked."""
-    given, came = text_of(row.input, hidden), text_of(row.output, hidden)
+    input_path = None if hidden else row.input_path
+    given = text_of(None if input_path else row.input, hidden)
+    came = text_of(row.output, hidden)
     shown: dict[str, Json] = {
         "workflowType": row.name,
         "version": row.version,
@@ -44,7 +46,7 @@ def workflow_summary(row: Listed, hidden: Collection[str] = ()) -> dict[str, Jso
         "event": row.event,
         "createdBy": row.created_by,
         "idempotencyKey": row.idempotency_key,
-        "externalInputPayloadStoragePath": row.input_path,
+        "externalInputPayloadStoragePath": input_path,
         "externalOutputPayloadStoragePath": row.output_path,
     }
     shown.update({name: value for name, value in optional.items() if value is not None})
@@ -53,6 +55,7 @@ def workflow_summary(row: Listed, hidden: Collection[str] = ()) -> dict[str, Jso
 
 def task_summary(run: Run, of: Listed, hidden: Collection[str] = ()) -> dict[str, Json]:
     """A TaskSummary; fields that its definition hides are masked."""
+    output_path = None if hidden else run.output_path
     shown: dict[str, Json] = {
         "workflowId": of.id,
         "workflowType": of.name,
@@ -62,7 +65,7 @@ def task_summary(run: Run, of: Listed, hidden: Collection[str] = ()) -> dict[str
         "taskDefName": run.name,
         "taskType": run.type,
         "input": text_of(run.input, hidden),
-        "output": text_of(run.output, hidden),
+        "output": text_of(None if output_path else run.output, hidden),
         "taskId": run.task_id,
         "referenceTaskName": run.reference,
         "workflowPriority": run.priority,
@@ -80,7 +83,7 @@ def task_summary(run: Run, of: Listed, hidden: Collection[str] = ()) -> dict[str
         "domain": run.domain,
         "workerId": run.worker,
         "externalInputPayloadStoragePath": run.input_path,
-        "externalOutputPayloadStoragePath": run.output_path,
+        "externalOutputPayloadStoragePath": output_path,
     }
     shown.update({name: value for name, value in optional.items() if value is not None})
     return shown

@@ -14,6 +14,7 @@ from engine.model.record import Json, decode, encode
 from engine.model.requests import TaskResult
 from engine.model.status import REPORTABLE, TaskStatus
 from engine.rules.rendering import task_json
+from engine.services.payloads import Payloads
 from engine.services.port import Port
 from engine.services.secrets import Secrets
 from engine.services.sightings import Sightings
@@ -53,10 +54,13 @@ class Poll:
 class Tasks:
     """Handing out, taking in, and reading tasks."""
 
-    def __init__(self, port: Port, store: Store, secrets: Secrets) -> None:
+    def __init__(
+        self, port: Port, store: Store, secrets: Secrets, payloads: Payloads | None = None
+    ) -> None:
         self._port = port
         self._store = store
         self._secrets = secrets
+        self._payloads = payloads or Payloads()
         self._keys: dict[str, int] = {}
         self._homes: dict[str, tuple[str, str | None]] = {}
         """Task id -> type and domain, of what has been handed out and not reported on."""
@@ -114,7 +118,8 @@ class Tasks:
         view = View(handed.execution, Facts(now=self._port.core.clock.now()))
         shown = task_json(view, handed.run, payloads=False)
         shown["inputData"] = self.input_of(handed)
-        shown["outputData"] = decode(handed.run.output or EMPTY)
+        apart = handed.run.output_path is not None
+        shown["outputData"] = decode(EMPTY if apart else handed.run.output or EMPTY)
         names = handed.node.task_def.runtime_metadata
         if names:
             shown["runtimeMetadata"] = {name: self._secrets.of(name) for name in names}
@@ -138,12 +143,20 @@ class Tasks:
         if result.extend_lease:
             event = ExtendLease(seq=seq, by=by)
         else:
-            event = self.cleaned(_result(result, seq, by))
+            event = self.cleaned(_result(result, seq, by, self._output(result)))
         return self._port.send(Asked(event, key=key, workflow_id=result.workflow_instance_id))
 
     def cleaned(self, result: Result) -> Result:
-        """A report as it may be stored: without the values of secrets."""
-        return self._secrets.cleaned(result)
+        """A report as it may be stored: without the values of secrets, and with a file of its output
+        where that is large."""
+        return self._payloads.lightened(self._secrets.cleaned(result))
+
+    def _output(self, result: TaskResult) -> bytes:
+        """What a report brings, inline or by the path of a file."""
+        path = result.external_output_payload_storage_path
+        if path:
+            return self._payloads.named("externalOutputPayloadStoragePath", path)
+        return encode(result.output_data or {})
 
     def report_and_want(
         self, result: TaskResult, by: str | None = None
@@ -166,9 +179,11 @@ class Tasks:
             raise NotFound(f"No such task found by id: {result.task_id}")
         return run
 
-    def knows(self, workflow_id: str | None) -> bool:
-        """Would a report on it be taken without a look into the store?"""
-        return workflow_id in self._keys
+    def swift(self, result: TaskResult, size: int) -> bool:
+        """Would a report of so many bytes be taken without a look into the store or at a file?"""
+        if result.external_output_payload_storage_path or self._payloads.may_be_large(size):
+            return False
+        return result.workflow_instance_id in self._keys
 
     def _place(self, result: TaskResult) -> TaskPlace:
         if not result.task_id:
@@ -244,17 +259,17 @@ class Tasks:
         return self._store.taken(())
 
 
-def _result(result: TaskResult, seq: int, by: str | None) -> Result:
+def _result(result: TaskResult, seq: int, by: str | None, output: bytes) -> Result:
     metadata = result.execution_metadata
     return Result(
         seq=seq,
         status=reported_status(result.status),
-        output=encode(result.output_data or {}),
+        output=output,
         reason=result.reason_for_incompletion,
         callback_after=max(0, result.callback_after_seconds),
         worker=result.worker_id,
         child_id=result.sub_workflow_id,
-        output_path=result.external_output_payload_storage_path,
+        output_path=result.external_output_payload_storage_path or None,
         metadata=None if metadata is None else encode(metadata),
         logs=tuple(entry.log or "" for entry in result.logs or ()),
         by=by,

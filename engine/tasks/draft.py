@@ -127,6 +127,7 @@ class Draft(View):
         run.wake_at = 0
         if output is not None:
             run.output = output if isinstance(output, bytes) else encode(output)
+            run.output_path = None
         if reason is not None:
             run.reason = reason
         self.changes.open -= 1

@@ -49,3 +49,16 @@ def test_an_engine_for_others_calls_public_addresses_alone() -> None:
     assert Settings().effective_reach == "loopback-and-public"
     assert Settings(host="0.0.0.0").effective_reach == "public-only"
     assert Settings(host="0.0.0.0", reach="unrestricted").effective_reach == "unrestricted"
+
+
+def test_the_payload_folder_and_its_thresholds_come_from_the_environment() -> None:
+    environment = {
+        "REPRISE_PAYLOAD_FOLDER": "payloads",
+        "REPRISE_TASK_PAYLOAD_THRESHOLD": "1000",
+        "REPRISE_WORKFLOW_PAYLOAD_THRESHOLD": "2000",
+    }
+    found = settings_from(environment)
+    assert found.payload_folder == "payloads"
+    assert (found.task_payload_threshold, found.workflow_payload_threshold) == (1000, 2000)
+    with pytest.raises(InvalidInput, match="task_payload_threshold is -1"):
+        settings_from({"REPRISE_TASK_PAYLOAD_THRESHOLD": "-1"})

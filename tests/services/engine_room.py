@@ -8,7 +8,9 @@ from engine.expressions.scripts import ScriptAnswer, ScriptJob
 from engine.instruments.clock import HandClock
 from engine.instruments.telemetry import Telemetry
 from engine.model.definitions import WorkflowDef
+from engine.model.facts import Limits
 from engine.services.executions import Executions
+from engine.services.payloads import Payloads
 from engine.services.port import DirectPort
 from engine.services.schedules import Schedules
 from engine.services.secrets import Secrets
@@ -22,18 +24,27 @@ from engine.store.rowstore import RowStore
 class EngineRoom:
     """What starts things, and what it starts. Conditions are answered by `answers`."""
 
-    def __init__(self, store: Store, now: int, shelf: TriggerShelf | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        now: int,
+        shelf: TriggerShelf | None = None,
+        payloads: Payloads | None = None,
+        limits: Limits | None = None,
+    ) -> None:
         self.store = store
         self.clock = HandClock(now)
         self.definitions: dict[str, WorkflowDef] = {}
         self.answers: dict[str, ScriptAnswer] = {}
         self.asked: list[ScriptJob] = []
-        knowledge = Knowledge(lambda name: None, lambda name, version: self.definitions.get(name))
+        knowledge = Knowledge(
+            lambda name: None, lambda name, version: self.definitions.get(name), limits=limits
+        )
         telemetry = Telemetry()
         self.core = Core(store, knowledge, self.clock, telemetry, lambda question: None)
         self.port = DirectPort(self.core)
-        self.executions = Executions(self.port, store)
-        self.tasks = Tasks(self.port, store, Secrets({}.get))
+        self.executions = Executions(self.port, store, payloads=payloads)
+        self.tasks = Tasks(self.port, store, Secrets({}.get), payloads)
         rows = store if isinstance(store, RowStore) else None
         self.shelf = shelf or (MemoryShelf() if rows is None else StoredShelf(self.port, rows))
         self.triggers = Triggers(self.port, self.shelf, self.executions, self.tasks, self.evaluate)
