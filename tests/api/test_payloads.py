@@ -157,3 +157,21 @@ def test_an_engine_without_a_folder_says_how_to_have_one(door: Door) -> None:
 
 def test_an_engine_with_a_folder_offers_it(storing: Door) -> None:
     assert "payloads" in storing.get("ext/capabilities")["capabilities"]
+
+
+def test_what_replaces_a_payload_is_shown_inline_after_it_was_stored(storing: Door) -> None:
+    name = two_tasks(storing, "replaced")
+    given = left(storing, "workflow", "WORKFLOW_INPUT", {"n": 5})
+    workflow_id = storing.start(name, externalInputPayloadStoragePath=given)
+    half = left(storing, "tasks", "TASK_OUTPUT", {"n": 6})
+    storing.report(
+        storing.poll("replaced_task"), "IN_PROGRESS", externalOutputPayloadStoragePath=half
+    )
+    storing.report(storing.poll("replaced_task"), outputData={"n": 7})
+    first = storing.execution(workflow_id)["tasks"][0]
+    assert (first["outputData"], first.get("externalOutputPayloadStoragePath")) == ({"n": 7}, None)
+
+    storing.delete(f"workflow/{workflow_id}")
+    storing.post(f"workflow/{workflow_id}/rerun", {"workflowInput": {"n": 8}})
+    shown = storing.execution(workflow_id)
+    assert (shown["input"], shown.get("externalInputPayloadStoragePath")) == ({"n": 8}, None)
