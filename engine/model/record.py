@@ -6,6 +6,7 @@ more: a null for a number or a flag is its zero, numbers and flags may come as t
 
 import json
 from enum import StrEnum
+from functools import cache
 from typing import Annotated, Any, Self
 
 import orjson
@@ -72,12 +73,8 @@ class Record(BaseModel):
     def json_value(self) -> dict[str, Json]:
         """The record as Conductor writes it: record fields that are null are left out,
         nulls inside free maps and lists are kept."""
-        named = type(self).model_fields
-        return {
-            to_camel(key) if key in named else key: _value(value)
-            for key, value in self
-            if value is not None
-        }
+        outside = _outside_names(type(self))
+        return {outside.get(key, key): _value(value) for key, value in self if value is not None}
 
     def json_bytes(self) -> bytes:
         """`json_value` encoded."""
@@ -86,6 +83,12 @@ class Record(BaseModel):
     def but(self, **changes: Any) -> Self:
         """A copy with some fields changed (not validated again)."""
         return self.model_copy(update=changes)
+
+
+@cache
+def _outside_names(kind: type[BaseModel]) -> dict[str, str]:
+    """Field name -> its name in JSON; unknown fields keep theirs."""
+    return {name: to_camel(name) for name in kind.model_fields}
 
 
 def _value(value: Any) -> Json:

@@ -11,7 +11,7 @@ from engine.model.record import Json, decode, encode
 from engine.model.status import TaskStatus
 from engine.rules.redaction import masked
 from engine.tasks.joins import awaited_runs, outputs_by_reference
-from engine.tasks.plan import shown_task
+from engine.tasks.plan import shown_task, shown_task_def
 from engine.tasks.view import View
 
 TOKEN_FIELDS = ("promptTokens", "completionTokens", "totalTokens")
@@ -82,7 +82,7 @@ def task_json(
     if node is not None and run.status is not TaskStatus.SKIPPED:
         shown["workflowTask"] = spliced(shown_task(node))
         if node.task.task_definition is not None:
-            shown["taskDefinition"] = node.task.task_definition.json_value()
+            shown["taskDefinition"] = spliced(shown_task_def(node))
     if payloads:
         given = EMPTY if apart and run.input_path else payload_bytes(view, run, "input")
         came = EMPTY if apart and run.output_path else shown_output(view, run)
@@ -155,7 +155,7 @@ def workflow_json(view: View, tasks: bool = True, unmasked: bool = False) -> dic
         "taskToDomain": execution.task_to_domain,
         "failedReferenceTaskNames": list(field("failed_refs")),
         "failedTaskNames": list(field("failed_names")),
-        "workflowDefinition": definition.json_value(),
+        "workflowDefinition": spliced(view.plan.shown),
         "priority": execution.priority,
         "lastRetriedTime": field("last_retried_at"),
         "history": [],

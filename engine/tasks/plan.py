@@ -51,6 +51,8 @@ class Node:
     """The FORK_JOIN_DYNAMIC that made it."""
     shown: bytes = b""
     """The task as JSON, encoded when it is first shown; see `shown_task`."""
+    shown_policy: bytes = b""
+    """Likewise its task definition; see `shown_task_def`."""
     items: Template | None = None
     """The list that a loop goes over, where it has one."""
 
@@ -58,13 +60,21 @@ class Node:
 class Plan:
     """The nodes of one definition by reference name."""
 
-    __slots__ = ("definition", "first", "nodes", "output")
+    __slots__ = ("_shown", "definition", "first", "nodes", "output")
 
     def __init__(self, definition: WorkflowDef) -> None:
         self.definition = definition
         self.nodes: dict[str, Node] = compile_tasks(definition.tasks, None, None)
         self.first = definition.tasks[0].ref if definition.tasks else None
         self.output = compile_template(definition.output_parameters)
+        self._shown = b""
+
+    @property
+    def shown(self) -> bytes:
+        """The definition as JSON, encoded once for all its executions."""
+        if not self._shown:
+            self._shown = self.definition.json_bytes()
+        return self._shown
 
 
 _plans: dict[str, Plan] = {}
@@ -146,3 +156,11 @@ def shown_task(node: Node) -> bytes:
     if not node.shown:
         node.shown = node.task.json_bytes()
     return node.shown
+
+
+def shown_task_def(node: Node) -> bytes:
+    """The JSON of the task definition that stands behind it; empty where there is none."""
+    policy = node.task.task_definition
+    if policy is not None and not node.shown_policy:
+        node.shown_policy = policy.json_bytes()
+    return node.shown_policy

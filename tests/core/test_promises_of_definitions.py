@@ -71,7 +71,9 @@ def test_a_cached_output_saves_the_call_while_it_is_fresh() -> None:
 
 
 def test_a_state_change_sends_its_message() -> None:
-    stage = a_stage({"onStateChange": {"onSuccess": [{"type": "billing:done", "payload": {"a": 1}}]}})
+    stage = a_stage(
+        {"onStateChange": {"onSuccess": [{"type": "billing:done", "payload": {"a": 1}}]}}
+    )
     stage.start({"name": "w"})
     task = stage.poll("greet", "me", None, 1)[0]
     assert stage.store.messages == []

@@ -31,10 +31,22 @@ def test_an_ended_task_is_counted_once_however_often_it_is_touched() -> None:
         ("task.moved", {"run": run, "was": run}),
     )
     assert 'reprise_task_total{type="ship\\"it",status="COMPLETED"} 1' in lines
-    assert 'task_execution_seconds_sum{taskType="a",includeRetries="false",status="COMPLETED"} 2.000000' in lines
-    assert 'task_execution_seconds_bucket{taskType="a",includeRetries="false",status="COMPLETED",le="1"} 0' in lines
-    assert 'task_execution_seconds_bucket{taskType="a",includeRetries="false",status="COMPLETED",le="2.5"} 1' in lines
-    assert 'task_execution_seconds_bucket{taskType="a",includeRetries="false",status="COMPLETED",le="+Inf"} 1' in lines
+    assert (
+        'task_execution_seconds_sum{taskType="a",includeRetries="false",status="COMPLETED"} 2.000000'
+        in lines
+    )
+    assert (
+        'task_execution_seconds_bucket{taskType="a",includeRetries="false",status="COMPLETED",le="1"} 0'
+        in lines
+    )
+    assert (
+        'task_execution_seconds_bucket{taskType="a",includeRetries="false",status="COMPLETED",le="2.5"} 1'
+        in lines
+    )
+    assert (
+        'task_execution_seconds_bucket{taskType="a",includeRetries="false",status="COMPLETED",le="+Inf"} 1'
+        in lines
+    )
     assert 'task_queue_wait_seconds_count{taskType="a"} 1' in lines
 
 
