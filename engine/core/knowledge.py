@@ -8,7 +8,7 @@ from dataclasses import fields
 from typing import Any
 
 from engine.model.definitions import SchemaDef, TaskDef, WorkflowDef
-from engine.model.facts import Facts, Limits, Snapshot
+from engine.model.facts import Facts, Limits, Snapshot, no_complaint, no_jitter
 from engine.model.record import Json
 from engine.tasks.snapshot import snapshot
 
@@ -53,8 +53,8 @@ class Knowledge:
             task_def=self.task_def,
             definition=self.definition,
             polled=self.polled,
-            jitter=seeded_jitter if jitter else _no_jitter,
-            schema_complaint=schema_complaint or _no_complaint,
+            jitter=seeded_jitter if jitter else no_jitter,
+            schema_complaint=schema_complaint or no_complaint,
             cached=self.cached,
             limits=limits or Limits(),
             environment=environment or {},
@@ -138,11 +138,3 @@ class Knowledge:
 def seeded_jitter(task_id: str, limit_ms: int) -> int:
     """The same task id always gives the same number from 0 to the limit."""
     return random.Random(task_id).randint(0, limit_ms)
-
-
-def _no_complaint(schema: SchemaDef, value: Json) -> str | None:
-    return None
-
-
-def _no_jitter(task_id: str, limit_ms: int) -> int:
-    return 0

@@ -9,7 +9,7 @@ from engine.core.handout import Handout
 from engine.core.inbox import Asked
 from engine.core.knowledge import Knowledge
 from engine.core.live import Live
-from engine.expressions.scripts import ScriptJob
+from engine.expressions.scripts import ScriptAnswer, ScriptJob
 from engine.instruments.clock import Clock
 from engine.instruments.telemetry import Telemetry
 from engine.model.events import Answer
@@ -31,6 +31,19 @@ class Question:
 
 
 Evaluate = Callable[[Question], None]
+
+
+def event_of(question: Question, answer: ScriptAnswer) -> Answer:
+    """What an evaluator said, as the event that the question waits for."""
+    return Answer(
+        seq=question.seq,
+        asked=question.asked,
+        value=answer.value,
+        error=answer.error,
+        timed_out=answer.retriable,
+        not_finite=answer.not_finite,
+        logs=answer.logs,
+    )
 
 
 class Questions:

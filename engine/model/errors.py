@@ -5,7 +5,6 @@
     ├── NotFound            404   no such execution, task, definition ...
     ├── Conflict            409   the state of the thing does not allow it
     ├── TooLarge            413   a payload above its limit
-    ├── LimitReached        429   come back later
     ├── NotTaken            503   nothing was stored; the same request may be sent again
     └── BadDatabase         500   the file or server is not ours, or not readable
 
@@ -72,14 +71,6 @@ class TooLarge(EngineError):
 
     code = "too_large"
     status = 413
-
-
-class LimitReached(EngineError):
-    """A limit is reached; send the request again later."""
-
-    code = "limit_reached"
-    status = 429
-    retryable = True
 
 
 class NotTaken(EngineError):

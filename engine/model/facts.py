@@ -20,7 +20,8 @@ def _no_payload(seq: int, side: str) -> bytes | None:
     return None
 
 
-def _no_complaint(schema: SchemaDef, value: Json) -> str | None:
+def no_complaint(schema: SchemaDef, value: Json) -> str | None:
+    """Every value fits."""
     return None
 
 
@@ -28,7 +29,8 @@ def _no_cached(task_name: str, key: str) -> bytes | None:
     return None
 
 
-def _no_jitter(task_id: str, limit_ms: int) -> int:
+def no_jitter(task_id: str, limit_ms: int) -> int:
+    """Nothing is left to chance."""
     return 0
 
 
@@ -76,9 +78,9 @@ class Facts:
     """Did a worker of this domain ask for this task type lately?"""
     payload: Callable[[int, str], bytes | None] = _no_payload
     """The stored `input` or `output` of an attempt whose payload is not in memory."""
-    jitter: Callable[[str, int], int] = _no_jitter
+    jitter: Callable[[str, int], int] = no_jitter
     """A repeatable random number of milliseconds from 0 to the limit, seeded by a task id."""
-    schema_complaint: Callable[[SchemaDef, Json], str | None] = _no_complaint
+    schema_complaint: Callable[[SchemaDef, Json], str | None] = no_complaint
     """Why a value does not fit a JSON Schema; None when it does."""
     cached: Callable[[str, str], bytes | None] = _no_cached
     """The output that a task of this name stored under a cache key, while it is fresh."""

@@ -12,14 +12,14 @@ from typing import Any
 
 from engine.core.inbox import Asked
 from engine.core.knowledge import Knowledge
-from engine.core.questions import Question
+from engine.core.questions import Question, event_of
 from engine.core.turn import Core
 from engine.expressions.scripts import ScriptAnswer, ScriptJob
 from engine.instruments.clock import HandClock
 from engine.instruments.telemetry import Telemetry
 from engine.model.definitions import TaskDef
 from engine.model.errors import InvalidInput
-from engine.model.events import Answer, Claim, Event, Result, Start
+from engine.model.events import Claim, Event, Result, Start
 from engine.model.execution import Execution, Run
 from engine.model.facts import Facts
 from engine.model.ids import task_place
@@ -165,16 +165,7 @@ class Table:
 
     def _answer(self, question: Question) -> None:
         answer = self._evaluate(question.job)
-        event = Answer(
-            seq=question.seq,
-            asked=question.asked,
-            value=answer.value,
-            error=answer.error,
-            timed_out=answer.retriable,
-            not_finite=answer.not_finite,
-            logs=answer.logs,
-        )
-        self._ask(event, key=question.execution)
+        self._ask(event_of(question, answer), key=question.execution)
 
     def _give_mocks(self) -> None:
         """Every open attempt that waits for somebody gets its next mock, or stands in the way."""

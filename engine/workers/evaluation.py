@@ -5,9 +5,8 @@ the way to the process, in a copy that is stored nowhere."""
 import threading
 from queue import SimpleQueue
 
-from engine.core.questions import Question
+from engine.core.questions import Question, event_of
 from engine.expressions.scripts import ScriptAnswer
-from engine.model.events import Answer
 from engine.services.secrets import Secrets
 from engine.workers.evaluators import EvaluatorPool
 from engine.workers.reporting import Reporting
@@ -72,16 +71,7 @@ class Evaluation:
 
     def _report(self, question: Question, answer: ScriptAnswer) -> None:
         place = (question.execution, question.seq, question.asked)
-        event = Answer(
-            seq=question.seq,
-            asked=question.asked,
-            value=answer.value,
-            error=answer.error,
-            timed_out=answer.retriable,
-            not_finite=answer.not_finite,
-            logs=answer.logs,
-        )
-        event = self._secrets.cleaned_answer(event)
+        event = self._secrets.cleaned_answer(event_of(question, answer))
         self._reporting.send(question.execution, event, lambda: self._forget(place))
 
     def _forget(self, place: tuple[int, int, int]) -> None:

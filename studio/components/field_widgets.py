@@ -50,10 +50,6 @@ def line(label: str, value: Any, key: str, told: Told, help_: str | None = None)
     _type(Field((label,), label, kind, help_ or ""), value, key, told)
 
 
-def forget_faults() -> None:
-    st.session_state.pop(_FAULTS, None)
-
-
 def _faults() -> dict[str, tuple[str, str]]:
     """Key of the widget -> what was typed, and what is wrong with it."""
     found: dict[str, tuple[str, str]] = st.session_state.setdefault(_FAULTS, {})

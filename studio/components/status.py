@@ -30,16 +30,6 @@ def counts(by_status: Mapping[str, int]) -> None:
     st.markdown("\u2003".join(parts) if parts else "None")
 
 
-def legend(statuses: Iterable[str] = marks.STATUSES) -> None:
-    """What each shape means; two statuses with one look share an entry."""
-    looks: dict[str, list[str]] = {}
-    for status in statuses:
-        looks.setdefault(theme.icon(status), []).append(status)
-    for found in looks.values():
-        text = ", ".join(dict.fromkeys(theme.word(status) for status in found))
-        st.markdown(theme.words_markdown(found[0], text))
-
-
 def _in_order(statuses: Iterable[str]) -> list[str]:
     """Known statuses in the order of a run's life, unknown ones behind them."""
     known = {status: number for number, status in enumerate(_ORDER)}

@@ -3,7 +3,7 @@
 The table itself is `studio.graph.marks`, which the pictures share; nothing here draws a widget.
 """
 
-from typing import Any, Final
+from typing import Final
 from urllib.parse import quote
 
 from studio.graph import marks
@@ -54,10 +54,6 @@ def colour_name(raw: str) -> str:
     return _STREAMLIT[marks.mark_of(raw).tone]
 
 
-def type_icon(type_: str) -> str:
-    return f":material/{marks.type_mark(type_).icon}:"
-
-
 def type_word(type_: str) -> str:
     return marks.type_mark(type_).word
 
@@ -95,17 +91,3 @@ def picture(raw: str, *, dark: bool = False) -> str:
     size = 'viewBox="-8 -8 30 30" width="30" height="30"'
     text = f'<svg xmlns="http://www.w3.org/2000/svg" {size}>{"".join(parts)}</svg>'
     return "data:image/svg+xml," + quote(text)
-
-
-def chart_layout(dark: bool) -> dict[str, Any]:
-    """What every plotly figure gets: paper and ink of the theme."""
-    ink = marks.INK["dark" if dark else "light"]
-    axis = {"gridcolor": ink["line"], "linecolor": ink["line-2"], "color": ink["ink-3"]}
-    return {
-        "paper_bgcolor": ink["bg"],
-        "plot_bgcolor": ink["bg"],
-        "font": {"color": ink["ink-2"], "size": 12},
-        "margin": {"l": 8, "r": 8, "t": 24, "b": 8},
-        "xaxis": axis,
-        "yaxis": axis,
-    }

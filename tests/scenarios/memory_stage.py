@@ -9,13 +9,12 @@ from sqlmodel import col, func, select
 
 from engine.core.inbox import Asked
 from engine.core.knowledge import Knowledge
-from engine.core.questions import Question
+from engine.core.questions import Question, event_of
 from engine.core.turn import Core
 from engine.instruments.clock import HandClock
 from engine.instruments.telemetry import Telemetry
 from engine.model.definitions import TaskDef, WorkflowDef
 from engine.model.errors import EngineError, InvalidInput
-from engine.model.events import Answer
 from engine.model.requests import (
     RerunRequest,
     SkipRequest,
@@ -223,16 +222,7 @@ class MemoryStage:
         while self.questions:
             question = self.questions.popleft()
             answer = self.evaluators.evaluate(question.job)
-            event = Answer(
-                seq=question.seq,
-                asked=question.asked,
-                value=answer.value,
-                error=answer.error,
-                timed_out=answer.retriable,
-                not_finite=answer.not_finite,
-                logs=answer.logs,
-            )
-            self.core.turn([Asked(event, key=question.execution)])
+            self.core.turn([Asked(event_of(question, answer), key=question.execution)])
             self.port.settle()
 
 
