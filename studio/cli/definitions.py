@@ -9,8 +9,9 @@ import click
 
 from studio.cli import documents
 from studio.cli.asking import Asking, asks, asks_even_alone
-from studio.cli.failures import FAILED, NOT_FOUND, Told, code_of, sentence, together
+from studio.cli.failures import FAILED, NOT_FOUND, Told, sentence
 from studio.cli.output import dumped, facts, plain, say
+from studio.cli.registering import register_each
 from studio.client.errors import ServerError, Unreachable
 from studio.editor.tree import JsonObject, branches_of, ref_of, type_of
 from studio.views import wording
@@ -121,28 +122,14 @@ def validate(ask: Asking, files: tuple[str, ...]) -> None:
 @asks
 def register(ask: Asking, files: tuple[str, ...], overwrite: bool) -> None:
     """Register the definitions in files, each by itself. `-` reads standard input."""
-    codes = []
-    for place, definition in list(documents.objects(files)):
-        name, version = definition.get("name"), definition.get("version", 1)
-        about = {"file": place, "name": name, "version": version}
-        what = f"{plain(name)} v{plain(version)}"
-        try:
-            ask.client.register_definition(definition, ask.actor(), overwrite=overwrite)
-        except Unreachable:
-            raise
-        except ServerError as error:
-            codes.append(code_of(error))
-            ask.out.event(
-                {**about, "registered": False, "error": sentence(error)},
-                f"{what}: not registered. {plain(sentence(error))}",
-            )
-        else:
-            codes.append(0)
-            ask.out.event({**about, "registered": True}, f"{what}: registered.")
-    failed = sum(map(bool, codes))
-    if failed:
-        hint = "" if overwrite else " A version that exists is replaced with --overwrite."
-        raise Told(f"{failed} of {len(codes)} not registered.{hint}", together(codes))
+    register_each(
+        ask,
+        files,
+        lambda one: ask.client.register_definition(one, ask.actor(), overwrite=overwrite),
+        lambda one: {"name": one.get("name"), "version": one.get("version", 1)},
+        lambda one: f"{plain(one.get('name'))} v{plain(one.get('version', 1))}",
+        "" if overwrite else " A version that exists is replaced with --overwrite.",
+    )
 
 
 @definitions.command()

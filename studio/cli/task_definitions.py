@@ -2,11 +2,9 @@
 
 import click
 
-from studio.cli import documents
 from studio.cli.asking import Asking, asks
-from studio.cli.failures import Told, code_of, sentence, together
 from studio.cli.output import facts, plain
-from studio.client.errors import ServerError, Unreachable
+from studio.cli.registering import register_each
 
 
 @click.group("task-definitions")
@@ -47,22 +45,10 @@ def show(ask: Asking, name: str) -> None:
 @asks
 def register(ask: Asking, files: tuple[str, ...]) -> None:
     """Register the task definitions in files, over those of the same name."""
-    codes = []
-    for place, found in list(documents.objects(files)):
-        about = {"file": place, "name": found.get("name")}
-        name = plain(found.get("name"))
-        try:
-            ask.client.save_task_def(found, ask.actor())
-        except Unreachable:
-            raise
-        except ServerError as error:
-            codes.append(code_of(error))
-            ask.out.event(
-                {**about, "registered": False, "error": sentence(error)},
-                f"{name}: not registered. {plain(sentence(error))}",
-            )
-        else:
-            codes.append(0)
-            ask.out.event({**about, "registered": True}, f"{name}: registered.")
-    if any(codes):
-        raise Told(f"{sum(map(bool, codes))} of {len(codes)} not registered.", together(codes))
+    register_each(
+        ask,
+        files,
+        lambda one: ask.client.save_task_def(one, ask.actor()),
+        lambda one: {"name": one.get("name")},
+        lambda one: plain(one.get("name")),
+    )
