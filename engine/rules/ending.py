@@ -25,16 +25,7 @@ def end_if_over(d: Draft) -> None:
         return
     if d.changes.open:
         return
-    bad = [run for run in _latest(d.all_runs()) if _permissive_failure(d, run)]
-    if bad:
-        text = ". ".join(
-            f"Task {run.task_id} failed with status: {run.status} and reason: "
-            f"'{'null' if run.reason is None else run.reason}'"
-            for run in bad
-        )
-        end(d, Ending(ExecutionStatus.FAILED, text, bad[0]))
-        return
-    end(d, Ending(ExecutionStatus.COMPLETED, None))
+    end(d, _permissive_ending(d) or Ending(ExecutionStatus.COMPLETED, None))
 
 
 def give_up_waiting(d: Draft) -> bool:
@@ -69,6 +60,19 @@ def _passive(d: Draft) -> int:
     return count
 
 
+def _permissive_ending(d: Draft) -> Ending | None:
+    """What permissive failures make of an execution that has come to its end."""
+    bad = [run for run in _latest(d.all_runs()) if _permissive_failure(d, run)]
+    if not bad:
+        return None
+    text = ". ".join(
+        f"Task {run.task_id} failed with status: {run.status} and reason: "
+        f"'{'null' if run.reason is None else run.reason}'"
+        for run in bad
+    )
+    return Ending(ExecutionStatus.FAILED, text, bad[0])
+
+
 def _permissive_failure(d: Draft, run: Run) -> bool:
     node = d.node(run.ref)
     return node is not None and run.status.bad and node.task.permissive and not node.task.optional
@@ -81,6 +85,9 @@ def _latest(runs: list[Run]) -> list[Run]:
 def end(d: Draft, ending: Ending) -> None:
     """End the execution: output, names of what failed, cancelled tasks, parent, failure workflow."""
     now = d.facts.now
+    if ending.cause is not None and ending.cause.status is TaskStatus.COMPLETED:
+        # A TERMINATE's: it hides no permissive failure.
+        ending = _permissive_ending(d) or ending
     status = ending.status
     d.ending = ending
     d.set(status=status, reason=ending.reason, ended_at=now, wake_at=0, updated_at=now)

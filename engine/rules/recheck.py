@@ -236,8 +236,7 @@ class _Walk:
         if task.type == "DO_WHILE":
             return self.loop(task, run) and ended
         if task.type == "TERMINATE" and run.status is TaskStatus.COMPLETED:
-            # Only a recovery goes on beside a TERMINATE that has done its work.
-            if self.moving and not self.execution.last_retried_at:
+            if self.moving:
                 self.wrong.append(f"{task.ref} has ended the workflow, yet it is RUNNING")
             return False
         return ended and run.executed

@@ -15,6 +15,7 @@ from engine.rules.listeners import tell_listeners
 from engine.rules.reachability import Reach, reach_of
 from engine.rules.reports import own_run
 from engine.rules.succession import place_all, replace_attempt
+from engine.tasks.at_once import termination
 from engine.tasks.draft import Again, Draft
 from engine.tasks.plan import Node
 from engine.tasks.registry import kind_of
@@ -60,6 +61,15 @@ def tell_parent_of_revival(d: Draft, verb: str, chain: str | None = None) -> Non
     )
 
 
+def stay_terminated(d: Draft) -> None:
+    """A TERMINATE task that has done its work, and was not taken out, ends it all once more."""
+    for run in d.all_runs():
+        if run.type == "TERMINATE" and run.status is TaskStatus.COMPLETED:
+            ending = termination(d, run)
+            if ending is not None:
+                d.end_workflow(ending.status, ending.reason, run)
+
+
 # Retry
 
 
@@ -86,6 +96,7 @@ def retry(d: Draft, event: Retry) -> None:
     d.agenda.extend(sorted(d.changes.unsettled - {run.seq for run in chosen}))
     for run in chosen:
         _try_again(d, run)
+    stay_terminated(d)
     if not event.by_parent:
         tell_parent_of_revival(d, "retried")
 
@@ -186,6 +197,7 @@ def rerun(d: Draft, event: Rerun) -> None:
     remove_reached(d, target, reach_of(d, node))
     _run_target(d, target, node, event)
     _reopen_others(d, target)
+    stay_terminated(d)
     d.agenda.extend(sorted(d.changes.unsettled))
 
 
@@ -286,6 +298,7 @@ def child_revived(d: Draft, event: ChildRevived) -> None:
     d.set(failed_refs=(), failed_names=())
     if was_terminal:
         _revive_siblings(d, mine)
+        stay_terminated(d)
         tell_parent_of_revival(d, event.verb, event.chain)
     d.agenda.extend(sorted(d.changes.unsettled))
 

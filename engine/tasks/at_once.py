@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from engine.model.execution import Run
 from engine.model.record import Json, encode
 from engine.model.status import ExecutionStatus, TaskStatus
-from engine.tasks.draft import Again, Draft
+from engine.tasks.draft import Again, Draft, Ending
 from engine.tasks.kind import NOTHING, TaskKind, fail, give_input
 from engine.tasks.plan import Node
+from engine.tasks.view import View
 
 MESSAGE = "event"
 """Topic of the messages that EVENT tasks publish."""
@@ -68,8 +69,8 @@ class TerminateTask(AtOnce):
 
     def act(self, d: Draft, run: Run, node: Node) -> Sequence[str]:
         given = d.input(run)
-        status = _TERMINATION.get(str(given.get("terminationStatus")))
-        if status is None:
+        ending = termination(d, run)
+        if ending is None:
             return fail(
                 d,
                 run,
@@ -82,13 +83,18 @@ class TerminateTask(AtOnce):
         if not isinstance(output, dict):
             output = {"output": output}
         run = d.end(run, TaskStatus.COMPLETED, output)
-        reason = str(given.get("terminationReason") or "").strip()
-        d.end_workflow(
-            status,
-            reason or f"Workflow is {status} by TERMINATE task: {run.task_id}",
-            run,
-        )
+        d.end_workflow(ending.status, ending.reason, run)
         return NOTHING
+
+
+def termination(view: View, run: Run) -> Ending | None:
+    """How a TERMINATE task ends its workflow; None for a status that it cannot be."""
+    given = view.input(run)
+    status = _TERMINATION.get(str(given.get("terminationStatus")))
+    if status is None:
+        return None
+    reason = str(given.get("terminationReason") or "").strip()
+    return Ending(status, reason or f"Workflow is {status} by TERMINATE task: {run.task_id}", run)
 
 
 class EventTask(AtOnce):
