@@ -130,9 +130,10 @@ def _simple(steps: tuple[Step, ...]) -> Callable[[Root], Json] | None:
     if len(keys) < 2 or not isinstance(keys[0], str) or not isinstance(keys[1], str):
         return None
     name, field, rest = keys[0], keys[1], tuple(keys[2:])
+    only = rest[0] if rest and isinstance(rest[0], str) else None
 
     def read(root: Root) -> Json:
-        value = root.field(name, field)
+        value = root.field(name, field, only)
         if value is MISSING:
             return None
         for key in rest:
@@ -153,7 +154,8 @@ def _start(steps: tuple[Step, ...]) -> tuple[Callable[[Root], Json], Visit]:
     """How the walk begins without asking the root for more than it must."""
     first, second = _single_name(steps, 0), _single_name(steps, 1)
     if first is not None and second is not None:
-        return lambda root: root.field(first, second), chain(steps[2:])
+        only = _single_name(steps, 2)
+        return lambda root: root.field(first, second, only), chain(steps[2:])
     if first is not None:
         return lambda root: root.get(first), chain(steps[1:])
     if steps and isinstance(steps[0], Call) and steps[0].arguments:

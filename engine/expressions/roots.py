@@ -31,8 +31,9 @@ class Root(Protocol):
         """The whole value of a name, or MISSING."""
         ...
 
-    def field(self, name: str, field: str) -> Json | Missing:
-        """One member of that value, or MISSING; the other members may stay encoded."""
+    def field(self, name: str, field: str, only: str | None = None) -> Json | Missing:
+        """One member of that value, or MISSING; the other members may stay encoded. Where `only` is
+        given, nothing but its member of that name will be looked at: others may be left out."""
         ...
 
     def names(self) -> Iterable[str]:
@@ -53,7 +54,7 @@ class MappingRoot:
         found = self._values.get(name, MISSING)
         return self._extra.get(name, MISSING) if found is MISSING else found
 
-    def field(self, name: str, field: str) -> Json | Missing:
+    def field(self, name: str, field: str, only: str | None = None) -> Json | Missing:
         value = self._values.get(name)
         return value.get(field, MISSING) if isinstance(value, dict) else MISSING
 

@@ -31,9 +31,9 @@ class WatchedRoot:
         self.asked.append(name)
         return self._root.get(name)
 
-    def field(self, name: str, field: str) -> Any:
+    def field(self, name: str, field: str, only: str | None = None) -> Any:
         self.asked.append(f"{name}.{field}")
-        return self._root.field(name, field)
+        return self._root.field(name, field, only)
 
     def names(self) -> Iterable[str]:
         return self._root.names()
