@@ -16,7 +16,7 @@ from engine.instruments.telemetry import Telemetry
 from engine.model.definitions import TaskDef, WorkflowDef, WorkflowTask
 from engine.model.events import Answer, Event, ExtendLease, Result, Start
 from engine.model.execution import Execution, Run
-from engine.model.facts import Facts, Snapshot
+from engine.model.facts import Facts, Limits, Snapshot
 from engine.model.record import Json, decode, encode
 from engine.model.status import ExecutionStatus, TaskStatus
 from engine.rules.decide import decide
@@ -197,8 +197,10 @@ class Bench:
         *definitions: WorkflowDef,
         task_defs: Sequence[TaskDef] = (),
         store: MemoryStore | None = None,
+        limits: Limits | None = None,
     ) -> None:
         self.clock = HandClock(NOW)
+        self.limits = limits
         self.store = store or MemoryStore()
         self.task_defs = {item.name or "": item for item in task_defs}
         self.definitions: dict[tuple[str, int], WorkflowDef] = {}
@@ -213,7 +215,9 @@ class Bench:
 
     def wake_up(self) -> Core:
         """A core on what the store has: the engine after a restart."""
-        knowledge = Knowledge(self.task_defs.get, self._definition, jitter=False)
+        knowledge = Knowledge(
+            self.task_defs.get, self._definition, jitter=False, limits=self.limits
+        )
         telemetry = Telemetry()
         telemetry.listen(lambda what, facts: self.said.append((what, facts)))
         self.questions.clear()

@@ -1,5 +1,6 @@
-"""Which starts are let in: an idempotency key starts one execution, and a workflow's rate limit
-holds executions back until others of their key have ended."""
+"""Which starts are let in: an idempotency key starts one execution, a workflow's rate limit holds
+executions back until others of their key have ended, and what an execution starts in turn is
+counted."""
 
 from collections import OrderedDict
 from dataclasses import replace
@@ -11,9 +12,43 @@ from engine.expressions.templates import compile_template
 from engine.model.errors import Conflict
 from engine.model.events import Admitted, Start
 from engine.model.execution import Execution
+from engine.model.ids import family_of
 from engine.model.record import decode
 from engine.model.requests import IdempotencyStrategy
 from engine.store.contract import Store
+
+
+DAY_MS = 24 * 3600 * 1000
+FAMILIES = 100_000
+"""Families that are counted at a time; one that starts nothing any more makes room."""
+
+
+class Families:
+    """How many executions each family has started within a day. Counted in memory: after a restart
+    of the engine it begins anew."""
+
+    def __init__(self) -> None:
+        self._born: OrderedDict[int, int] = OrderedDict()
+        self._since = 0
+
+    def grow(self, execution_id: str, now: int) -> None:
+        """One of the family starts this execution."""
+        self._turn_the_day(now)
+        family = family_of(execution_id)
+        self._born[family] = self._born.get(family, 0) + 1
+        self._born.move_to_end(family)
+        if len(self._born) > FAMILIES:
+            self._born.popitem(last=False)
+
+    def started(self, execution_id: str, now: int) -> int:
+        """How many the family of this execution has started."""
+        self._turn_the_day(now)
+        return self._born.get(family_of(execution_id), 0)
+
+    def _turn_the_day(self, now: int) -> None:
+        if now - self._since >= DAY_MS:
+            self._born.clear()
+            self._since = now
 
 
 class Keys:

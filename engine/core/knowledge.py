@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
 
+from engine.core.admission import Families
 from engine.model.definitions import SchemaDef, TaskDef, WorkflowDef
 from engine.model.facts import Facts, Limits, Snapshot, no_complaint, no_jitter
 from engine.model.record import Json
@@ -46,6 +47,7 @@ class Knowledge:
         self._building = threading.RLock()
         self._half_built: dict[tuple[str, int | None], Snapshot] = {}
         self._polls: dict[tuple[str, str], int] = {}
+        self.families = Families()
         self._now = 0
         self._cache: OrderedDict[tuple[str, str], tuple[int, bytes]] = OrderedDict()
         self._facts = Facts(
@@ -56,6 +58,7 @@ class Knowledge:
             jitter=seeded_jitter if jitter else no_jitter,
             schema_complaint=schema_complaint or no_complaint,
             cached=self.cached,
+            started_lately=self.started_lately,
             limits=limits or Limits(),
             environment=environment or {},
             sinks=sinks,
@@ -124,6 +127,10 @@ class Knowledge:
         the dictionary it began with, which nobody looks into any more."""
         self._task_defs = {}
         self._snapshots = {}
+
+    def started_lately(self, execution_id: str) -> int:
+        """How many executions the family of this one has started within a day."""
+        return self.families.started(execution_id, self._now)
 
     def seen(self, carrier: str, domain: str | None, now: int) -> None:
         """A worker has asked for this type in this domain."""

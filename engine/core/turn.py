@@ -254,6 +254,8 @@ class Core:
     def _collect_letters(self, turn: Turn, step: Step, work: deque[Asked]) -> None:
         """Letters are taken at once, in the same commit; too many wait in the store."""
         for letter in step.changes.letters:
+            if isinstance(letter.event, Start):
+                self.knowledge.families.grow(letter.to, turn.now)
             if turn.letters_taken < LETTERS_A_TURN:
                 turn.letters_taken += 1
                 work.append(Asked(letter.event, workflow_id=letter.to))

@@ -34,6 +34,10 @@ def no_jitter(task_id: str, limit_ms: int) -> int:
     return 0
 
 
+def _no_family(execution_id: str) -> int:
+    return 0
+
+
 def _nothing_held(execution: Execution, run: Run) -> bool:
     return False
 
@@ -54,6 +58,10 @@ class Limits:
     workflow_payload: int = 10 * 1024 * 1024
     variables: int = 256 * 1024
     loop_iterations: int = 10_000
+    descendants: int = 100_000
+    """Executions that one execution may bring about within a day, with all that those start in
+    turn. Definitions that start each other would go on for ever, faster than anybody could stop
+    them."""
     reason: int = 500
     """Characters of a reported reason that are kept."""
     response_grace_ms: int = 0
@@ -84,6 +92,8 @@ class Facts:
     """Why a value does not fit a JSON Schema; None when it does."""
     cached: Callable[[str, str], bytes | None] = _no_cached
     """The output that a task of this name stored under a cache key, while it is fresh."""
+    started_lately: Callable[[str], int] = _no_family
+    """How many executions the family of an execution id has started within the last day."""
     limits: Limits = field(default_factory=Limits)
     environment: dict[str, str] = field(default_factory=dict)
     """The variables that expressions may read."""

@@ -6,11 +6,13 @@ repeated start meets the child that is already there.
 
 import hashlib
 import uuid
+import zlib
 from typing import NamedTuple
 
 _VERSION_8 = 0x8000
 _VARIANT = 0x8 << 60
 _VERSION_AND_VARIANT = 0xF000 << 64 | 0xC << 60
+_END_BITS = 40
 
 
 class TaskPlace(NamedTuple):
@@ -58,24 +60,37 @@ def execution_id(now_ms: int, randomness: bytes) -> str:
 
 
 def child_id(parent: str, task: str, attempt: int, depth: int = 0) -> str:
-    """The id of the execution that this attempt of this task starts (always the same). A
-    sub-workflow's id tells its `depth`: version 8, with the number of its ancestors at the end."""
+    """The id of the execution that this attempt of this task starts (always the same): a UUID
+    (version 8) that tells, at its end, the family it belongs to and its `depth`, which is the
+    number of its ancestors if it is a sub-workflow, else 0."""
     text = f"subworkflow:{parent}:{task}:{attempt}"
-    derived = hashlib.md5(text.encode()).digest()
-    if not depth:
-        return str(uuid.UUID(bytes=derived, version=3))
-    number = uuid.UUID(bytes=derived[:-1] + bytes([min(depth, 255)])).int
+    derived = int.from_bytes(hashlib.md5(text.encode()).digest(), "big")
+    end = family_of(parent) << 8 | min(depth, 255)
+    number = derived >> _END_BITS << _END_BITS | end
     return str(uuid.UUID(int=number & ~_VERSION_AND_VARIANT | _VERSION_8 << 64 | _VARIANT))
 
 
 def depth_of(execution: str) -> int:
     """How many ancestors the id of an execution tells; 0 for one that was not started by a
     SUB_WORKFLOW."""
+    end = _end_of(execution)
+    return 0 if end is None else end & 0xFF
+
+
+def family_of(execution: str) -> int:
+    """A number (32 bits) that an execution shares with all it starts, and with all those start."""
+    end = _end_of(execution)
+    return zlib.crc32(execution.encode()) if end is None else end >> 8
+
+
+def _end_of(execution: str) -> int | None:
+    """What the id of a started execution tells; None for one that began by itself."""
+    if execution[14:15] != "8":
+        return None
     try:
-        number = uuid.UUID(execution).int
+        return uuid.UUID(execution).int & (1 << _END_BITS) - 1
     except ValueError:
-        return 0
-    return number & 0xFF if number >> 64 & 0xF000 == _VERSION_8 else 0
+        return None
 
 
 def content_hash(body: bytes) -> str:

@@ -84,8 +84,9 @@ class SubWorkflow(TaskKind):
             return
         execution = d.execution
         depth = depth_of(execution.id) + 1
-        if depth > DEEPEST:
-            fail(d, run, _too_deep(snapshot.definition.name), for_good=True)
+        complaint = _too_deep(snapshot, depth) or too_many(d, snapshot)
+        if complaint is not None:
+            fail(d, run, complaint, for_good=True)
             return
         generation = "" if run.child_id is None else f":{run.child_id}"
         child = child_id(execution.id, run.task_id + generation, run.attempt, depth)
@@ -149,10 +150,27 @@ class SubWorkflow(TaskKind):
             d.send(run.child_id, Terminate(reason=reason, by_parent=True))
 
 
-def _too_deep(name: str | None) -> str:
+def _too_deep(snapshot: Snapshot, depth: int) -> str | None:
+    if depth <= DEEPEST:
+        return None
     return (
-        f"Sub-workflows may be nested {DEEPEST} deep, and {name} would be one deeper. It is probably "
-        "started by itself, directly or by one of its children: end that with a SWITCH"
+        f"Sub-workflows may be nested {DEEPEST} deep, and {snapshot.definition.name} would be one "
+        "deeper. It is probably started by itself, directly or by one of its children: end that "
+        "with a SWITCH"
+    )
+
+
+def too_many(d: Draft, snapshot: Snapshot) -> str | None:
+    """Why an execution may start no further one; None while it may. Those that this decision
+    starts are on their way as letters, and not counted yet."""
+    limit = d.facts.limits.descendants
+    if d.facts.started_lately(d.execution.id) + len(d.changes.letters) < limit:
+        return None
+    return (
+        f"One execution and those that it starts may start {limit} executions within a day, and "
+        f"{snapshot.definition.name} would be one more. It is probably started by itself, directly "
+        "or by one that it starts: end that with a SWITCH, or raise the limit of descendants in "
+        "the settings"
     )
 
 
@@ -200,6 +218,9 @@ class StartWorkflow(AtOnce):
         if found is None:
             version = "null" if request.version is None else request.version
             return fail(d, run, f"No such workflow defined. name={name}, version={version}")
+        complaint = too_many(d, found)
+        if complaint is not None:
+            return fail(d, run, complaint, for_good=True)
         execution = d.execution
         started = child_id(execution.id, run.task_id, run.attempt)
         d.send(

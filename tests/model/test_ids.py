@@ -1,6 +1,6 @@
 """Ids that carry their place."""
 
-from engine.model.ids import child_id, depth_of, execution_id, task_id, task_place
+from engine.model.ids import child_id, depth_of, execution_id, family_of, task_id, task_place
 
 
 def test_a_task_id_tells_its_execution_and_its_number() -> None:
@@ -33,3 +33,13 @@ def test_the_id_of_a_sub_workflow_tells_how_deep_it_is() -> None:
         assert task_place(own) is None
     roots = (child_id("p", "t", 0), execution_id(1_000, bytes(10)), "named by a client")
     assert [depth_of(root) for root in roots] == [0, 0, 0]
+
+
+def test_the_id_of_whatever_an_execution_starts_tells_its_family() -> None:
+    root, other = execution_id(1_000, bytes(10)), "named by a client"
+    child = child_id(root, "t", 0, 1)
+    started = child_id(child, "t", 0)
+    grandchild = child_id(started, "t", 0, 1)
+    family = {family_of(one) for one in (root, child, started, grandchild)}
+    assert len(family) == 1
+    assert family_of(child_id(other, "t", 0)) == family_of(other) != family_of(root)

@@ -1,9 +1,11 @@
 """Sub-workflows: what stops definitions that start each other."""
 
+from engine.model.definitions import WorkflowTask
+from engine.model.facts import Limits
 from engine.model.ids import depth_of
 from engine.model.status import ExecutionStatus, TaskStatus
 from engine.tasks.children import DEEPEST
-from tests.builders import Bench, a_child, a_definition
+from tests.builders import Bench, a_child, a_definition, a_fork, a_task
 
 
 def test_definitions_that_start_each_other_in_a_circle_come_to_an_end_that_says_so() -> None:
@@ -18,3 +20,54 @@ def test_definitions_that_start_each_other_in_a_circle_come_to_an_end_that_says_
     assert all(one.status is ExecutionStatus.FAILED for one in family)
     deepest = max(family, key=lambda one: depth_of(one.id))
     assert "nested 100 deep" in str(deepest.reason) and "started by itself" in str(deepest.reason)
+
+
+def a_starter(ref: str, of: str, **fields: str) -> WorkflowTask:
+    return a_task(ref, "START_WORKFLOW", input_parameters={"startWorkflow": {"name": of, **fields}})
+
+
+def test_a_workflow_that_starts_itself_comes_to_an_end_that_names_the_limit() -> None:
+    bench = Bench(a_definition(a_starter("again", of="order")), limits=Limits(descendants=20))
+    bench.start()
+    family = bench.executions()
+    assert len(family) == 21
+    ends = [one.status for one in family]
+    assert ends == [ExecutionStatus.COMPLETED] * 20 + [ExecutionStatus.FAILED]
+    assert "20 executions within a day" in str(family[-1].reason)
+    assert "order would be one more" in str(family[-1].reason)
+
+
+def test_a_circle_of_sub_workflows_that_forks_is_bounded_in_total_and_fails_as_a_whole() -> None:
+    twice = a_fork("fork", [a_child("s", of="order")], [a_child("t", of="order")])
+    bench = Bench(a_definition(*twice), limits=Limits(descendants=50))
+    w = bench.start()
+    family = bench.executions()
+    assert len(family) <= 52
+    assert all(one.status.terminal for one in family)
+    assert "50 executions within a day" in str(bench.execution(w).reason)
+
+
+def test_the_limit_is_a_roots_own_and_that_of_a_day() -> None:
+    bench = Bench(
+        a_definition(a_starter("next", of="leaf")),
+        a_definition(a_task("wait", "HUMAN"), a_child("kid", of="leaf"), name="two"),
+        a_definition(a_task("k", "NOOP"), name="leaf"),
+        limits=Limits(descendants=1),
+    )
+    for _ in range(3):
+        bench.expect(bench.start(), ExecutionStatus.COMPLETED)
+    two = [bench.start("two") for _ in range(3)]
+    for w in two:
+        bench.answer(w, "wait", TaskStatus.COMPLETED)
+        bench.expect(w, ExecutionStatus.COMPLETED)
+    chain = a_definition(
+        a_task("nap", "WAIT", input_parameters={"duration": "30 h"}),
+        a_starter("again", of="chain"),
+        name="chain",
+    )
+    bench.register(chain)
+    bench.start("chain")
+    for _ in range(4):
+        bench.advance(30 * 3600)
+    ends = [one.status for one in bench.executions() if one.definition.name == "chain"]
+    assert ends == [ExecutionStatus.COMPLETED] * 4 + [ExecutionStatus.RUNNING]
