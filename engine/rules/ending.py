@@ -88,23 +88,34 @@ def end(d: Draft, ending: Ending) -> None:
     if ending.cause is not None and ending.cause.status is TaskStatus.COMPLETED:
         # A TERMINATE's: it hides no permissive failure.
         ending = _permissive_ending(d) or ending
+    runs = d.all_runs()
+    output = encode(output_of(d, runs))
+    complaint = d.size_complaint("output", output)
+    if complaint is not None:
+        ending, output = _too_large(ending, complaint), EMPTY
     status = ending.status
     d.ending = ending
     d.set(status=status, reason=ending.reason, ended_at=now, wake_at=0, updated_at=now)
     if ending.cause is not None and d.field("failed_task_id") is None:
         d.set(failed_task_id=ending.cause.task_id)
-    runs = d.all_runs()
     _name_failures(d, runs)
-    output = output_of(d, runs)
     _cancel_open(d, runs, status, ending.reason)
     d.agenda.clear()
     d.acts.clear()
     for seq in list(d.changes.unsettled):
         _settle_quietly(d, seq, status)
-    d.set(output=encode(output))
+    d.set(output=output)
     d.say(f"workflow.{status.value.lower()}")
     tell_listeners(d, "COMPLETED" if status is ExecutionStatus.COMPLETED else "TERMINATED")
     tell_parent(d)
+
+
+def _too_large(ending: Ending, complaint: str) -> Ending:
+    """An output that cannot be kept fails what would have completed; a failure keeps its reason."""
+    if ending.status is ExecutionStatus.COMPLETED:
+        return Ending(ExecutionStatus.FAILED, complaint, ending.cause)
+    reason = f"{ending.reason} ({complaint})" if ending.reason else complaint
+    return Ending(ending.status, reason, ending.cause)
 
 
 def _settle_quietly(d: Draft, seq: int, status: ExecutionStatus) -> None:
@@ -179,21 +190,18 @@ def start_failure_workflow(d: Draft) -> None:
     name = failure_workflow_name(execution.definition, d.workflow_input())
     if name is None or d.status is ExecutionStatus.COMPLETED:
         return
-    output: dict[str, Json] = decode(d.field("output")) or {}
     if "failedWorkflow" in d.workflow_input() and "failureStatus" in d.workflow_input():
         # One that names itself would go on for ever, each with the whole chain in its input.
-        output[FAILURE_POINTER] = (
+        _point(
+            d,
             f"Error workflow {name} failed to start.  reason: this execution is a failure workflow "
-            "itself, and those are not followed by another"
+            "itself, and those are not followed by another",
         )
-        d.set(output=encode(output))
         return
     found = d.facts.definition(name, execution.definition.failure_workflow_version)
     if found is None:
-        output[FAILURE_POINTER] = (
-            f"Error workflow {name} failed to start.  reason: No such workflow defined. name={name}"
-        )
-        d.set(output=encode(output))
+        text = f"No such workflow defined. name={name}"
+        _point(d, f"Error workflow {name} failed to start.  reason: {text}")
         return
     started = child_id(execution.id, f"failure:{d.field('line')}:{d.field('next_seq')}", 0)
     given = {
@@ -205,19 +213,29 @@ def start_failure_workflow(d: Draft) -> None:
     }
     if d.field("failed_task_id") is not None:
         given["failureTaskId"] = d.field("failed_task_id")
+    encoded = encode(given)
+    complaint = d.size_complaint("input", encoded, started)
+    if complaint is not None:
+        _point(d, f"Error workflow {name} failed to start.  reason: {complaint}")
+        return
     d.send(
         started,
         Start(
             definition=found.definition,
             definition_hash=found.hash,
-            input=encode(given),
+            input=encoded,
             correlation_id=d.field("correlation_id"),
             task_to_domain=dict(execution.task_to_domain),
             isolated=execution.isolated,
         ),
     )
-    output[FAILURE_POINTER] = started
-    d.set(output=encode(output))
+    _point(d, started)
+
+
+def _point(d: Draft, text: str) -> None:
+    """The failed execution's output names the failure workflow, or tells why there is none."""
+    output: dict[str, Json] = decode(d.field("output")) or {}
+    d.set(output=encode({**output, FAILURE_POINTER: text}))
 
 
 def failure_workflow_name(definition: WorkflowDef, given: dict[str, Json]) -> str | None:

@@ -85,8 +85,9 @@ def result(d: Draft, event: Result) -> None:
     run.metadata = event.metadata or run.metadata
     reason = None if event.reason is None else event.reason[: d.facts.limits.reason]
     d.log(run, event.logs)
-    if len(run.output) > d.facts.limits.task_payload:
-        _refuse_payload(d, run)
+    if not d.fits(run.output):
+        # Whatever was reported: its end says why.
+        d.end(run, TaskStatus.FAILED_WITH_TERMINAL_ERROR, run.output)
         return
     if not event.status.terminal:
         _progress(d, run, event, reason)
@@ -143,19 +144,6 @@ def _progress(d: Draft, run: Run, event: Result, reason: str | None) -> None:
         run.due_at = now + event.callback_after * 1000 if event.callback_after > 0 else 0
     else:
         run.status = TaskStatus.IN_PROGRESS
-
-
-def _refuse_payload(d: Draft, run: Run) -> None:
-    size, limit = len(run.output or b""), d.facts.limits.task_payload
-    run.output, run.output_path = b"{}", None
-    fail(
-        d,
-        run,
-        f"The output payload size: {size} of task: {run.task_id} in workflow: {d.execution.id} is "
-        f"greater than the permissible limit: {limit} bytes. Store large data elsewhere and pass "
-        "a reference.",
-        for_good=True,
-    )
 
 
 def answer(d: Draft, event: Answer) -> None:

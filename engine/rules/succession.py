@@ -48,6 +48,10 @@ def place_attempt(d: Draft, node: Node, iteration: int, again: Again | None) -> 
     except (PathTooCostly, TemplateTooDeep) as error:
         _cannot_begin(d, node, iteration, str(error))
         return
+    run = d.latest(reference_of(node.ref, 0 if node.task.type == "DO_WHILE" else iteration))
+    if run is not None and run.open and not d.fits(run.input):
+        d.end(run, TaskStatus.FAILED_WITH_TERMINAL_ERROR)
+        return
     for ref in refs:
         place(d, ref, iteration)
 

@@ -83,6 +83,8 @@ class TerminateTask(AtOnce):
         if not isinstance(output, dict):
             output = {"output": output}
         run = d.end(run, TaskStatus.COMPLETED, output)
+        if run.status is not TaskStatus.COMPLETED:
+            return NOTHING
         d.end_workflow(ending.status, ending.reason, run)
         return NOTHING
 

@@ -35,7 +35,7 @@ class ByWorker(TaskKind):
 
     @staticmethod
     def check(d: Draft, run: Run, node: Node, given: dict[str, Json]) -> Sequence[str]:
-        """Refuse an input that breaks its schema or the size limit; take a cached output."""
+        """Refuse an input that breaks its schema; take a cached output."""
         complaint = input_complaint(d, run, node, given)
         if complaint is not None:
             return fail(d, run, complaint, for_good=True)
@@ -61,13 +61,7 @@ class ByWorker(TaskKind):
 
 def input_complaint(d: Draft, run: Run, node: Node, given: dict[str, Json]) -> str | None:
     """Why a task cannot be handed its input."""
-    policy, size = node.task_def, len(run.input or b"")
-    limit = d.facts.limits.task_payload
-    if size > limit:
-        return (
-            f"The input payload size: {size} of task: {run.task_id} in workflow: "
-            f"{d.execution.id} is greater than the permissible limit: {limit} bytes"
-        )
+    policy = node.task_def
     if policy.enforce_schema and policy.input_schema is not None:
         complaint = d.facts.schema_complaint(policy.input_schema, given)
         if complaint is not None:

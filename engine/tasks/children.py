@@ -55,7 +55,7 @@ class SubWorkflow(TaskKind):
             run.priority = int(given["priority"])
         run.input = encode(given)
         hold_back(run, node, again)
-        if not run.due_at:
+        if not run.due_at and d.fits(run.input):
             self.launch(d, run, node)
         return NOTHING
 
@@ -94,12 +94,17 @@ class SubWorkflow(TaskKind):
         child_input = given.get("workflowInput") or given
         if given.get("subWorkflowDefinition") is not None:
             child_input = {**child_input, "_systemMetadata": {"dynamic": True}}
+        encoded = encode(child_input)
+        complaint = d.size_complaint("input", encoded, child)
+        if complaint is not None:
+            fail(d, run, complaint)
+            return
         d.send(
             child,
             Start(
                 definition=snapshot.definition,
                 definition_hash=snapshot.hash,
-                input=encode(child_input),
+                input=encoded,
                 correlation_id=execution.correlation_id,
                 priority=run.priority if given.get("priority") is not None else 0,
                 task_to_domain=own_domains or dict(execution.task_to_domain),
@@ -223,12 +228,16 @@ class StartWorkflow(AtOnce):
             return fail(d, run, complaint, for_good=True)
         execution = d.execution
         started = child_id(execution.id, run.task_id, run.attempt)
+        encoded = EMPTY if request.input is None else encode(request.input)
+        complaint = d.size_complaint("input", encoded, started)
+        if complaint is not None:
+            return fail(d, run, complaint)
         d.send(
             started,
             Start(
                 definition=found.definition,
                 definition_hash=found.hash,
-                input=EMPTY if request.input is None else encode(request.input),
+                input=encoded,
                 correlation_id=request.correlation_id or execution.correlation_id,
                 priority=request.priority,
                 task_to_domain=request.task_to_domain or dict(execution.task_to_domain),

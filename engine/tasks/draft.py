@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from engine.model.definitions import WorkflowDef
 from engine.model.events import Event, Letter
-from engine.model.execution import Execution, Run
+from engine.model.execution import EMPTY, Execution, Run
 from engine.model.facts import Facts
 from engine.model.ids import task_id, task_place
 from engine.model.record import Json, encode
@@ -130,10 +130,42 @@ class Draft(View):
             run.output_path = None
         if reason is not None:
             run.reason = reason
+        self._refuse_size(run)
         self.changes.open -= 1
         self.changes.unsettled.add(run.seq)
         self.agenda.append(run.seq)
         return run
+
+    def fits(self, data: bytes | None) -> bool:
+        """May an attempt have this payload?"""
+        return data is None or len(data) <= self.facts.limits.task_payload
+
+    def size_complaint(self, side: str, data: bytes, workflow_id: str | None = None) -> str | None:
+        """Why an execution (this one, or one that it starts) cannot have this input or output."""
+        limit = self.facts.limits.workflow_payload
+        if len(data) <= limit:
+            return None
+        return (
+            f"The payload size: {len(data)} of workflow: {workflow_id or self.execution.id} is "
+            f"greater than the permissible limit: {limit} bytes. It is the workflow's {side}: store "
+            "large data elsewhere and pass a reference."
+        )
+
+    def _refuse_size(self, run: Run) -> None:
+        """A payload above the limit fails its attempt for good, and is not kept."""
+        limit = self.facts.limits.task_payload
+        for side in ("input", "output"):
+            data: bytes | None = getattr(run, side)
+            if data is None or self.fits(data):
+                continue
+            setattr(run, side, EMPTY)
+            setattr(run, f"{side}_path", None)
+            run.status = TaskStatus.FAILED_WITH_TERMINAL_ERROR
+            run.reason = (
+                f"The payload size: {len(data)} of task: {run.task_id} in workflow: "
+                f"{self.execution.id} is greater than the permissible limit: {limit} bytes. It is "
+                f"the task's {side}: store large data elsewhere and pass a reference."
+            )
 
     def reopen(self, run: Run, status: TaskStatus) -> Run:
         """An ended attempt is set back to open in place; what it was is kept aside."""
