@@ -85,7 +85,8 @@ class Hot:
             return await door(await read_call(scope, receive, path), receive)
         except Exception as error:
             plain = told(error, scope["path"], self._telemetry)
-            return plain.status, [_JSON], wire.written(wire.error_body(plain))
+            headers = [(k.encode(), v.encode()) for k, v in wire.error_headers(plain).items()]
+            return plain.status, headers, wire.written(wire.error_body(plain))
 
     def _door(self, scope: Scope) -> tuple[Door | None, dict[str, str]]:
         path: str = scope["path"]
@@ -249,7 +250,8 @@ async def read_call(scope: Scope, receive: Receive, path: dict[str, str]) -> Cal
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
-            break
+            # What has come so far may read like a whole request: half an input, or none.
+            raise InvalidInput("The connection was closed before the request was whole.")
         body.add(message.get("body", b""))
         if not message.get("more_body", False):
             break

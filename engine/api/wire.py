@@ -15,7 +15,7 @@ from urllib.parse import parse_qs, unquote
 import orjson
 from starlette.responses import Response
 
-from engine.model.errors import EngineError, InvalidInput, NotFound, TooLarge
+from engine.model.errors import EngineError, InvalidInput, NotFound, NotTaken, TooLarge
 from engine.model.record import Json, Record
 
 JSON_TYPE = "application/json"
@@ -26,6 +26,9 @@ LONGEST_BODY = 32 * 1024 * 1024
 
 WORTH_ZIPPING = 16 * 1024
 """Bytes from which an answer is compressed for a client that takes it so."""
+
+AGAIN_SECONDS = "1"
+"""When a request of which nothing was stored may be sent again."""
 
 INSTANCE = socket.gethostname()
 
@@ -280,9 +283,15 @@ def error_body(error: EngineError) -> dict[str, Json]:
     return shown
 
 
+def error_headers(error: EngineError) -> dict[str, str]:
+    """What goes with an error's body: its type, and when to send the request again."""
+    again = {"retry-after": AGAIN_SECONDS} if isinstance(error, NotTaken) else {}
+    return {"content-type": JSON_TYPE, **again}
+
+
 def refusal(error: EngineError) -> Response:
     """An error as a response."""
-    return Response(written(error_body(error)), error.status, headers={"content-type": JSON_TYPE})
+    return Response(written(error_body(error)), error.status, headers=error_headers(error))
 
 
 @dataclass(slots=True)
