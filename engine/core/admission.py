@@ -17,7 +17,6 @@ from engine.model.record import decode
 from engine.model.requests import IdempotencyStrategy
 from engine.store.contract import Store
 
-
 DAY_MS = 24 * 3600 * 1000
 FAMILIES = 100_000
 """Families that are counted at a time; one that starts nothing any more makes room."""

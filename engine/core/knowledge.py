@@ -9,8 +9,11 @@ from typing import Any
 
 from engine.core.admission import Families
 from engine.model.definitions import SchemaDef, TaskDef, WorkflowDef
+from engine.model.errors import Conflict
+from engine.model.events import Start
 from engine.model.facts import Facts, Limits, Snapshot, no_complaint, no_jitter
 from engine.model.record import Json
+from engine.tasks.children import too_many_text
 from engine.tasks.snapshot import snapshot
 
 ReadTaskDef = Callable[[str], TaskDef | None]
@@ -131,6 +134,16 @@ class Knowledge:
     def started_lately(self, execution_id: str) -> int:
         """How many executions the family of this one has started within a day."""
         return self.families.started(execution_id, self._now)
+
+    def admit(self, event: Start, execution_id: str, now: int) -> None:
+        """Let in what a message starts. Those that an execution starts itself are counted, and
+        refused, where it does so. Conflict: its family has started too many lately."""
+        if event.event is None:
+            return
+        limit = self.limits.descendants
+        if self.families.started(execution_id, now) >= limit:
+            raise Conflict(too_many_text(event.definition.name, limit))
+        self.families.grow(execution_id, now)
 
     def seen(self, carrier: str, domain: str | None, now: int) -> None:
         """A worker has asked for this type in this domain."""

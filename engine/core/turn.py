@@ -193,6 +193,7 @@ class Core:
                 self._reply(turn, asked, holder)
                 self._consumed(turn, asked)
                 return None
+            self.knowledge.admit(event, execution.id, turn.now)
             event = self.gates.stamped(event)
             execution.rate_limit_key = event.rate_limit_key
             execution.rate_limited = event.rate_limited

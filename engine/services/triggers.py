@@ -14,6 +14,7 @@ from engine.expressions.scripts import ScriptAnswer, ScriptJob
 from engine.model.errors import Conflict, EngineError, InvalidInput, NotFound, NotTaken
 from engine.model.events import Start
 from engine.model.execution import Run
+from engine.model.ids import child_id
 from engine.model.record import Json
 from engine.model.requests import StartWorkflowRequest, TaskResult
 from engine.model.status import TaskStatus
@@ -249,7 +250,7 @@ class Triggers:
         )
         event = origin[EVENT_NAME]
         start = self._executions.prepare(request, f"event:{event}")
-        workflow_id = derived_id(f"event:{own}")
+        workflow_id = _id_of(own, payload)
         reply = self._port.send(Asked(_named_after(start, event), workflow_id=workflow_id))
         return {"workflowId": self._port.wait(reply), **given}
 
@@ -308,6 +309,14 @@ def _required(workflow_id: str | None) -> str:
 
 def _named_after(start: Start, event: str) -> Start:
     return replace(start, event=event)
+
+
+def _id_of(own: str, payload: Json) -> str:
+    """The id of an execution that a message starts. It is of the family of the execution that has
+    sent the message, so that those which start each other in a circle are counted."""
+    sender = payload.get("workflowInstanceId") if isinstance(payload, dict) else None
+    text = f"event:{own}"
+    return child_id(sender, text, 0) if isinstance(sender, str) and sender else derived_id(text)
 
 
 def derived_id(text: str) -> str:

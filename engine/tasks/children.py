@@ -171,11 +171,15 @@ def too_many(d: Draft, snapshot: Snapshot) -> str | None:
     limit = d.facts.limits.descendants
     if d.facts.started_lately(d.execution.id) + len(d.changes.letters) < limit:
         return None
+    return too_many_text(snapshot.definition.name, limit)
+
+
+def too_many_text(name: str | None, limit: int) -> str:
+    """What is said of an execution that would be one too many."""
     return (
         f"One execution and those that it starts may start {limit} executions within a day, and "
-        f"{snapshot.definition.name} would be one more. It is probably started by itself, directly "
-        "or by one that it starts: end that with a SWITCH, or raise the limit of descendants in "
-        "the settings"
+        f"{name} would be one more. It is probably started by itself, directly or by one that it "
+        "starts: end that with a SWITCH, or raise the limit of descendants in the settings"
     )
 
 

@@ -11,6 +11,7 @@ from engine.core.inbox import Asked
 from engine.core.turn import Core
 from engine.expressions.scripts import ScriptAnswer
 from engine.model.errors import Conflict, InvalidInput, NotFound, NotTaken
+from engine.model.facts import Limits
 from engine.model.requests import StartWorkflowRequest
 from engine.rules.handlers import expanded
 from engine.services.port import DirectPort
@@ -120,6 +121,21 @@ def test_an_action_that_died_before_it_was_recorded_meets_what_it_has_started(ro
     (again,) = room.triggers.executions()
     assert again["output"]["workflowId"] == record["output"]["workflowId"]
     assert again["status"] == "COMPLETED"
+
+
+def test_workflows_that_start_each_other_by_their_messages_come_to_an_end_that_says_so(
+    store: Store,
+):
+    room = EngineRoom(store, NOW, limits=Limits(descendants=3))
+    room.register("ship")
+    room.triggers.add(a_handler(an_action("start_workflow", name="ship")))
+    sender = room.executions.start(StartWorkflowRequest(name="ship", input={}))
+    for number in range(5):
+        room.triggers.deliver("kafka:orders", {"workflowInstanceId": sender}, f"m{number}")
+        sender = next(iter(item["workflowId"] for item in started(room)), sender)
+    assert [word.split()[-1] for word in statuses(room)] == ["COMPLETED"] * 3 + ["FAILED"] * 2
+    refused = next(item for item in room.triggers.executions() if item["status"] == "FAILED")
+    assert "3 executions within a day" in refused["output"]["error"]
 
 
 def test_a_failing_action_stops_neither_the_next_one_nor_other_handlers(room: EngineRoom):
