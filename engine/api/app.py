@@ -4,7 +4,6 @@ Every handler is a plain function in a thread of the pool, or a coroutine where 
 """
 
 import inspect
-from collections.abc import Callable
 from typing import Any
 
 from starlette.applications import Starlette
@@ -12,6 +11,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Match
 from starlette.routing import Route as Path
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -19,6 +19,7 @@ from engine.api import wire
 from engine.api.admin import Admin
 from engine.api.documents import Documents
 from engine.api.ext import Ext
+from engine.api.gate import admit_change, admit_preflight
 from engine.api.hot import Hot, read_call, told
 from engine.api.metadata import Metadata
 from engine.api.payloads import PayloadRoutes
@@ -26,7 +27,7 @@ from engine.api.probes import Probes
 from engine.api.searching import Searching
 from engine.api.tasks import TaskRoutes
 from engine.api.triggers import TriggerRoutes
-from engine.api.wire import Call, Route, WrongMethod
+from engine.api.wire import Call, Forbidden, Route, WrongMethod
 from engine.api.workflows import Workflows
 from engine.instruments.telemetry import Telemetry
 from engine.services.house import House, furnished
@@ -64,7 +65,7 @@ def routes_of(house: House) -> list[Route]:
 
 
 def _path(route: Route, base: str, telemetry: Telemetry) -> Path:
-    endpoint = Endpoint(route.handler, telemetry)
+    endpoint = Endpoint(route, telemetry)
     return Path(f"{base}{route.path}", endpoint, methods=[route.method])
 
 
@@ -82,9 +83,10 @@ async def _nothing(request: Request) -> Response:
 class Endpoint:
     """One handler as ASGI."""
 
-    def __init__(self, handler: Callable[[Call], Any], telemetry: Telemetry) -> None:
-        self._handler = handler
-        self._waits = inspect.iscoroutinefunction(handler)
+    def __init__(self, route: Route, telemetry: Telemetry) -> None:
+        self._handler = route.handler
+        self._changes = route.changes
+        self._waits = inspect.iscoroutinefunction(route.handler)
         self._telemetry = telemetry
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -94,6 +96,8 @@ class Endpoint:
     async def _response(self, scope: Scope, receive: Receive) -> Response:
         try:
             call = await read_call(scope, receive, scope["path_params"])
+            if self._changes:
+                admit_change(call.headers)
             if self._waits:
                 value = await self._handler(call)
                 return wire.answer(value, call.headers.get("accept-encoding", ""))
@@ -111,6 +115,18 @@ async def _no_route(request: Request, error: Exception) -> Response:
     if status != 405:
         return wire.refusal(wire.no_such_path(request.url.path))
     if request.method == "OPTIONS":
-        allowed = (getattr(error, "headers", None) or {}).get("Allow", "")
-        return Response(headers={"allow": allowed})
+        return _options(request)
     return wire.refusal(WrongMethod(f"Request method '{request.method}' is not supported"))
+
+
+def _options(request: Request) -> Response:
+    """Which methods there are at a path, over all routes that lead to it."""
+    try:
+        admit_preflight(request.headers)
+    except Forbidden as error:
+        return wire.refusal(error)
+    methods: set[str] = {"OPTIONS"}
+    for route in request.app.routes:
+        if route.matches(request.scope)[0] is not Match.NONE:
+            methods |= route.methods
+    return Response(headers={"allow": ", ".join(sorted(methods))})

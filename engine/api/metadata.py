@@ -1,5 +1,6 @@
 """/metadata: workflow definitions, task definitions, their tags."""
 
+from collections.abc import Callable
 from typing import Any
 
 from engine.api.wire import Call, Route, whole
@@ -15,6 +16,11 @@ class Metadata:
 
     def __init__(self, house: House) -> None:
         self._definitions = house.definitions
+        self._bearers: dict[str, Callable[[str], Any]] = {
+            "workflow": lambda name: house.definitions.get(name, None),
+            "task": house.definitions.task,
+            "schedule": house.schedules.get,
+        }
 
     def routes(self) -> list[Route]:
         """Fixed words first, then what is variable."""
@@ -136,12 +142,18 @@ class Metadata:
         """Every tag that something bears."""
         return [_tag(key, value) for key, value in self._definitions.all_tags()]
 
+    def _bearer(self, kind: str, call: Call) -> str:
+        """Who bears the tags of a path: the name of something that is there."""
+        name = call.path["name"]
+        self._bearers[kind](name)
+        return name
+
     def tags(self, kind: str) -> Any:
         """A handler: the tags of a thing."""
 
         def tags(call: Call) -> list[dict[str, Json]]:
             """The tags of a definition."""
-            found = self._definitions.tags(kind, call.path["name"])
+            found = self._definitions.tags(kind, self._bearer(kind, call))
             return [_tag(key, value) for key, value in found.items()]
 
         return tags
@@ -151,7 +163,7 @@ class Metadata:
 
         def add_tag(call: Call) -> None:
             """Add a tag, or a list of them, to a definition."""
-            name = call.path["name"]
+            name = self._bearer(kind, call)
             present = self._definitions.tags(kind, name)
             self._definitions.put_tags(kind, name, {**present, **_given(call)})
 
@@ -162,7 +174,7 @@ class Metadata:
 
         def put_tags(call: Call) -> None:
             """Give a definition these tags and no others."""
-            self._definitions.put_tags(kind, call.path["name"], _given(call))
+            self._definitions.put_tags(kind, self._bearer(kind, call), _given(call))
 
         return put_tags
 
@@ -171,7 +183,7 @@ class Metadata:
 
         def drop_tags(call: Call) -> None:
             """Take tags from a definition."""
-            name, gone = call.path["name"], _given(call)
+            name, gone = self._bearer(kind, call), _given(call)
             present = self._definitions.tags(kind, name)
             kept = {key: value for key, value in present.items() if gone.get(key) != value}
             self._definitions.put_tags(kind, name, kept)

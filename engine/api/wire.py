@@ -117,6 +117,7 @@ class Call:
         """The body as JSON; None when there is none."""
         if not self.body.strip():
             return None
+        self._refuse_packed()
         kind = self.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind != JSON_TYPE and not kind.endswith("+json"):
             raise InvalidInput(f"Content-Type {kind!r} is not supported: send application/json.")
@@ -152,10 +153,18 @@ class Call:
 
     def raw(self) -> str:
         """The body as text, whatever its content type says."""
+        self._refuse_packed()
         try:
             return self.body.decode()
         except UnicodeDecodeError as error:
             raise InvalidInput(f"The body is no UTF-8 text: {error}.") from None
+
+    def _refuse_packed(self) -> None:
+        packed = self.headers.get("content-encoding", "identity")
+        if packed.lower() != "identity":
+            raise InvalidInput(
+                f"Content-Encoding {packed!r} is not supported: send the body as it is."
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +180,8 @@ class Route:
     """`map`, `list`, `text`, or the name of a record."""
     gives: str = "json"
     """`json`, `text`, `none` or `html`."""
+    changes: bool = False
+    """A GET that does more than to read."""
 
 
 def query_of(raw: bytes) -> dict[str, list[str]]:

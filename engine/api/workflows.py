@@ -9,11 +9,12 @@ from engine.api.hot import check_start
 from engine.api.mocking import played
 from engine.api.waiting import stand_still
 from engine.api.wire import NO_CONTENT, Call, Route, Text
-from engine.model.errors import InvalidInput, NotFound
+from engine.model.errors import InvalidInput, NotFound, Violation
 from engine.model.record import Json, Record
 from engine.model.requests import RerunRequest, SkipRequest, StartWorkflowRequest, TaskResult
 from engine.services.house import House
 from engine.services.signals import return_strategy
+from engine.services.tasks import open_run, reported_status
 
 PLACE = "/workflow"
 LONGEST_WAIT_SECONDS = 600
@@ -48,17 +49,13 @@ class Workflows:
                 "POST",
                 "/workflow/execute/{name}/{version}",
                 self.execute,
-                (
-                    "requestId",
-                    "waitUntilTaskRef",
-                    "waitForSeconds:int",
-                    "consistency",
-                    "returnStrategy",
-                ),
+                _EXECUTE,
                 "StartWorkflowRequest",
             ),
-            Route("POST", "/workflow/execute/{name}", self.execute, (), "StartWorkflowRequest"),
-            Route("GET", "/workflow/execute/{name}", self.execute),
+            Route(
+                "POST", "/workflow/execute/{name}", self.execute, _EXECUTE, "StartWorkflowRequest"
+            ),
+            Route("GET", "/workflow/execute/{name}", self.execute, _EXECUTE, changes=True),
             Route("POST", "/workflow/test", self.test, (), "WorkflowTestRequest"),
             Route("POST", "/workflow/correlated/batch", self.correlated_batch, (), "Correlated"),
             Route("GET", "/workflow/running/{name}", self.running, _RUNNING),
@@ -118,10 +115,9 @@ class Workflows:
             name=call.path["name"],
             version=call.optional_number("version"),
             correlation_id=call.text("correlationId"),
-            priority=call.number("priority"),
+            priority=_priority(call),
             input=call.map(),
         )
-        check_start(request)
         try:
             return Text(self._executions.start(request, call.person))
         except NotFound:
@@ -301,20 +297,25 @@ class Workflows:
         )
 
     def _take_state(self, workflow_id: str, update: StateUpdate, call: Call) -> None:
-        self._executions.view(workflow_id, payloads=False)
+        view = self._executions.view(workflow_id, payloads=False)
+        result, ref = update.task_result, update.task_reference_name
+        if result is not None:
+            # Before anything is changed: a refused update has merged no variables.
+            reported_status(result.status)
+            if not ref:
+                raise InvalidInput("taskReferenceName is empty: name the task of taskResult.")
+            if open_run(view.all_runs(), ref) is None:
+                raise NotFound(f"Found no running task {ref} of workflow {workflow_id} to update")
         if update.variables:
             self._executions.set_variables(
                 workflow_id, update.variables, by=call.person, why=call.reason
             )
-        result = update.task_result
-        if result is None:
+        if result is None or not ref:
             self._executions.decide(workflow_id, call.person)
             return
-        if not update.task_reference_name:
-            raise InvalidInput("taskReferenceName is empty: name the task of taskResult.")
         self._house.tasks.update_by_ref(
             workflow_id,
-            update.task_reference_name,
+            ref,
             result.status or "",
             result.output_data or {},
             result.worker_id,
@@ -323,6 +324,7 @@ class Workflows:
 
 
 _WHY = ("reason",)
+_EXECUTE = ("requestId", "waitUntilTaskRef", "waitForSeconds:int", "consistency", "returnStrategy")
 _RUNNING = ("version:int", "startTime:int", "endTime:int")
 _CORRELATED = ("includeClosed:bool", "includeTasks:bool")
 _STATUS = ("includeOutput:bool", "includeVariables:bool")
@@ -331,6 +333,17 @@ _REMOVE = ("archiveWorkflow:bool", "reason")
 _VARIABLES = ("appendArray:bool", "reason")
 _STATE = ("requestId", "waitUntilTaskRef", "waitForSeconds:int", "reason")
 _START = ("version:int", "correlationId", "priority:int")
+
+
+def _priority(call: Call) -> int:
+    """A priority in the query."""
+    given = call.number("priority")
+    if 0 <= given <= 99:
+        return given
+    message = (
+        f"{99 if given > 99 else 0} is the {'max' if given > 99 else 'min'}imum priority value"
+    )
+    raise InvalidInput.of([Violation("startWorkflow.arg3", message, str(given))])
 
 
 def _version(text: str) -> int | None:

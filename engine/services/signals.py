@@ -15,7 +15,7 @@ from engine.model.execution import Execution, Run
 from engine.model.record import Json
 from engine.rules.rendering import payload_bytes, shown_output, spliced, workflow_json
 from engine.services.executions import Executions
-from engine.services.tasks import Tasks
+from engine.services.tasks import Tasks, reported_status
 from engine.tasks.view import View
 
 Document = dict[str, Json]
@@ -116,6 +116,7 @@ class Signals:
         self, workflow_id: str, status: str, output: Document, by: str | None = None
     ) -> bool:
         """Report on the WAIT that blocks an execution; False if none does."""
+        reported_status(status)
         blocked = self.look(workflow_id).blocked
         if blocked is None:
             return False

@@ -151,6 +151,8 @@ def test_a_definition_nested_too_deeply_is_refused(door: Door) -> None:
 
 @pytest.mark.parametrize("kind", ["workflow", "task"])
 def test_tags_are_labels_on_a_definition(door: Door, kind: str) -> None:
+    door.define("labelled")
+    door.post("metadata/taskdefs", [{"name": "labelled"}])
     place = f"metadata/{kind}/labelled/tags"
     team = {"key": "team", "value": "shop", "type": "METADATA"}
     area = {"key": "area", "value": "eu"}
@@ -205,3 +207,11 @@ def test_versions_are_counted_from_one(door: Door, version: float) -> None:
 def test_a_version_that_is_null_is_the_first(door: Door) -> None:
     door.post("metadata/workflow", {"name": "null_version", "version": None, "tasks": [wait("w")]})
     assert door.get("metadata/workflow/null_version")["version"] == 1
+
+
+@pytest.mark.parametrize("place", ["metadata/workflow", "metadata/task", "scheduler/schedules"])
+def test_what_does_not_exist_bears_no_tags(door: Door, place: str) -> None:
+    tag = {"key": "team", "value": "shop"}
+    for method, body in (("GET", None), ("POST", tag), ("PUT", [tag]), ("DELETE", tag)):
+        message = door.refused(404, method, f"{place}/never_was/tags", json=body)
+        assert "never_was" in message

@@ -205,3 +205,57 @@ def test_a_strange_page_may_change_nothing(door: Door) -> None:
     door.refused(403, "DELETE", place, headers=strange)
     assert door.ask("GET", place, headers=strange).json()["status"] == "RUNNING"
     assert door.ask("DELETE", place, headers={"origin": "http://engine"}).status_code == 200
+
+
+def test_what_is_allowed_is_told_for_all_that_is_at_a_path(door: Door) -> None:
+    for path, methods in (
+        ("metadata/taskdefs", {"GET", "HEAD", "POST", "PUT"}),
+        ("tasks/poll/batch/x", {"GET"}),
+        ("workflow", {"POST"}),
+    ):
+        answer = door.ask("OPTIONS", path)
+        assert answer.status_code == 200
+        assert set(answer.headers["allow"].split(", ")) >= methods
+    assert door.ask("OPTIONS", "nothing/is/here/at_all").status_code == 404
+
+
+def test_another_page_may_not_ask_what_it_may(door: Door) -> None:
+    asking = {"Origin": "http://evil.test", "Access-Control-Request-Method": "POST"}
+    message = door.refused(403, "OPTIONS", "workflow", headers=asking)
+    assert message.startswith("Invalid CORS request")
+
+
+def test_a_page_elsewhere_can_embed_nothing(door: Door) -> None:
+    """An image or a script is fetched without an origin, and a GET can claim a task."""
+    door.start(door.define("embedded"))
+    path = "tasks/poll/batch/embedded_task?timeout=0"
+    for site in ("cross-site", "same-site"):
+        headers = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "no-cors"}
+        door.refused(403, "GET", path, headers=headers)
+    following = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
+    assert door.ask("GET", "metadata/workflow/names", headers=following).status_code == 200
+    assert len(door.ask("GET", path, headers={"Sec-Fetch-Site": "same-origin"}).json()) == 1
+
+
+def test_a_link_elsewhere_can_change_nothing(door: Door) -> None:
+    """Some changes may be asked for with GET, and a link is followed with one."""
+    door.define("linked")
+    following = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
+    for path in (
+        "workflow/execute/linked?waitForSeconds=1",
+        "scheduler/admin/pause",
+        "scheduler/admin/resume",
+        "scheduler/schedules/x/pause",
+        "scheduler/schedules/x/resume",
+    ):
+        door.refused(403, "GET", path, headers=following)
+    assert door.get("workflow/running/linked") == []
+
+
+def test_a_compressed_body_is_refused_by_name(door: Door) -> None:
+    door.define("squeezed")
+    body = gzip.compress(b"{}")
+    headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
+    for path in ("workflow", "workflow/squeezed", "tasks"):
+        message = door.refused(400, "POST", path, content=body, headers=headers)
+        assert "Content-Encoding 'gzip'" in message

@@ -181,6 +181,24 @@ def test_a_signal_goes_to_the_wait_that_blocks(door: Door) -> None:
     assert "returnStrategy is 'X'" in door.refused(400, "POST", path[:-13] + "X", json={})
 
 
+@pytest.mark.parametrize("way", ["signal", "signal/sync"])
+def test_a_signal_of_an_unknown_status_is_bad_input_also_where_nothing_blocks(
+    door: Door, way: str
+) -> None:
+    workflow_id = door.start(door.define("unblocked"))
+    for status in ("DONE", "completed", "SCHEDULED"):
+        message = door.refused(400, "POST", f"tasks/{workflow_id}/{status}/{way}", json={})
+        assert status in message
+
+
+def test_a_priority_in_the_query_has_the_bounds_of_one_in_the_body(door: Door) -> None:
+    door.define("bounded")
+    over = door.refused(400, "POST", "workflow/bounded?priority=100", json={})
+    assert "99 is the maximum priority value" in over
+    under = door.refused(400, "POST", "workflow/bounded?priority=-1", json={})
+    assert "0 is the minimum priority value" in under
+
+
 def test_a_mock_test_plays_a_definition_and_keeps_nothing(door: Door) -> None:
     door.define("mocked", outputParameters={"x": "${one.output.x}"})
     mocks = {"one": [{"status": "COMPLETED", "output": {"x": 7}}]}

@@ -158,6 +158,19 @@ def test_a_state_update_reports_and_merges_at_once(door: Door) -> None:
     assert door.statuses(workflow_id) == ["gate COMPLETED", "last IN_PROGRESS"]
 
 
+def test_a_state_update_of_a_task_that_is_not_open_changes_nothing(door: Door) -> None:
+    workflow_id = door.start(door.define("closed"))
+    path = f"workflow/{workflow_id}/state"
+    result = {"status": "COMPLETED"}
+    for status, more in (
+        (404, {"taskReferenceName": "never", "taskResult": result}),
+        (400, {"taskReferenceName": "one", "taskResult": {"status": "DONE"}}),
+        (400, {"taskResult": result}),
+    ):
+        door.refused(status, "POST", path, json={"variables": {"a": 1}, **more})
+    assert door.execution(workflow_id)["variables"] == {}
+
+
 def test_an_ended_mailbox_takes_no_message(door: Door) -> None:
     workflow_id = door.start(door.define("mail", wait("gate")))
     assert door.post(f"workflow/{workflow_id}/messages", {"a": 1}).text.count("-") == 4
