@@ -180,7 +180,7 @@ class Engine:
         crafts: dict[str, AiCraft] = {}
         if settings.llm_urls:
             providers = Providers(settings.llm_urls, settings.secret, settings.secret_prefix)
-            crafts |= Models(self._caller, providers, self.executions.view_of).crafts()
+            crafts |= Models(self._caller, providers).crafts()
         if settings.llm_urls or settings.mcp_worker:
             crafts |= ToolServers(self._caller).crafts()
         return crafts

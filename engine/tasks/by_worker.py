@@ -24,14 +24,23 @@ class ByWorker(TaskKind):
         self, d: Draft, node: Node, iteration: int, again: Again | None = None
     ) -> Sequence[str]:
         run = d.add(node, iteration, TaskStatus.SCHEDULED, again=again, type_=self.queue_of(node))
-        given = give_input(d, run, node, again)
-        if node.task.type == "HTTP" and node.task.async_complete:
-            run.input = encode({**given, "asyncComplete": True})
+        resolved_input = give_input(d, run, node, again)
+        given = self.completed(d, run, node, resolved_input)
+        if given is not resolved_input:
+            run.input = encode(given)
         hold_back(run, node, again)
         if again is None and not is_system(node.task.type):
             run.domain = domain_for(d, run.type)
         run.carrier = run.type
         return self.check(d, run, node, given)
+
+    def completed(
+        self, view: View, run: Run, node: Node, given: dict[str, Json]
+    ) -> dict[str, Json]:
+        """The input with what this type adds to it."""
+        if node.task.type == "HTTP" and node.task.async_complete:
+            return {**given, "asyncComplete": True}
+        return given
 
     @staticmethod
     def check(d: Draft, run: Run, node: Node, given: dict[str, Json]) -> Sequence[str]:

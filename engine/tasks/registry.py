@@ -3,6 +3,7 @@
 from engine.tasks.at_once import EventTask, Noop, SetVariable, TerminateTask
 from engine.tasks.branches import Decision, DynamicFork, Fork, Switch
 from engine.tasks.by_worker import ByWorker, Dynamic
+from engine.tasks.chat import ChatComplete
 from engine.tasks.children import StartWorkflow, SubWorkflow
 from engine.tasks.joins import ExclusiveJoin, Join
 from engine.tasks.kind import TaskKind
@@ -33,6 +34,7 @@ KINDS: dict[str, TaskKind] = {
     "SUB_WORKFLOW": SubWorkflow(),
     "START_WORKFLOW": StartWorkflow(),
     "PULL_WORKFLOW_MESSAGES": PullMessages(),
+    "LLM_CHAT_COMPLETE": ChatComplete(),
     "DYNAMIC": Dynamic(),
 }
 

@@ -23,8 +23,6 @@ class Dialect:
     json_mode: bool = True
     """It can be bound to JSON; else it is only asked for it."""
     top_k: bool = False
-    prefill: bool = True
-    """A conversation may end with the assistant's own words, which it then goes on with."""
 
 
 PLAIN = Dialect(top_k=True)
@@ -37,17 +35,17 @@ DIALECTS: Mapping[str, Dialect] = {
         key_header="api-key",
         most_tokens="max_completion_tokens",
     ),
-    "anthropic": Dialect("https://api.anthropic.com/v1", json_mode=False, prefill=False),
-    "bedrock": Dialect("https://bedrock-runtime.REGION.amazonaws.com/openai/v1", prefill=False),
+    "anthropic": Dialect("https://api.anthropic.com/v1", json_mode=False),
+    "bedrock": Dialect("https://bedrock-runtime.REGION.amazonaws.com/openai/v1"),
     "cohere": Dialect("https://api.cohere.ai/compatibility/v1"),
     "google_gemini": Dialect("https://generativelanguage.googleapis.com/v1beta/openai"),
     "vertex_ai": Dialect(),
     "grok": Dialect("https://api.x.ai/v1"),
     "huggingface": Dialect("https://router.huggingface.co/v1", top_k=True),
     "litellm": Dialect("http://localhost:4000/v1", top_k=True),
-    "mistral": Dialect("https://api.mistral.ai/v1", prefill=False),
+    "mistral": Dialect("https://api.mistral.ai/v1"),
     "ollama": Dialect("http://localhost:11434/v1"),
-    "perplexity": Dialect("https://api.perplexity.ai", json_mode=False, top_k=True, prefill=False),
+    "perplexity": Dialect("https://api.perplexity.ai", json_mode=False, top_k=True),
 }
 """By the provider's word in lower case."""
 

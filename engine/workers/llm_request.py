@@ -1,7 +1,7 @@
 """A chat task's input as a request of the OpenAI-compatible protocol. Nothing is sent here."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from engine.expressions.java_text import java_text
 from engine.model.record import Json, encode
@@ -45,11 +45,11 @@ UNHEARD = (
 _VARIABLE = re.compile(r"\$\{([^}]+)\}")
 
 
-def request_body(given: Mapping[str, Json], dialect: Dialect, earlier: Sequence[Object]) -> Object:
-    """The body to send; `earlier` are messages that the input does not have."""
+def request_body(given: Mapping[str, Json], dialect: Dialect) -> Object:
+    """The body to send."""
     body: Object = {
         "model": model_of(given),
-        "messages": _conversation(given, dialect, earlier),
+        "messages": _conversation(given, dialect),
         dialect.most_tokens: whole_field(given, "maxTokens", DEFAULT_TOKENS),
     }
     body |= {name: number_field(given, field) for field, name in NUMBERS.items()}
@@ -87,15 +87,13 @@ def unheard(given: Mapping[str, Json], dialect: Dialect) -> tuple[str, ...]:
     return (f"not told to the provider: {', '.join(names)}",) if names else ()
 
 
-def _conversation(
-    given: Mapping[str, Json], dialect: Dialect, earlier: Sequence[Object]
-) -> list[Object]:
+def _conversation(given: Mapping[str, Json], dialect: Dialect) -> list[Object]:
     variables = object_field(given, "promptVariables")
     said = [_checked(item) for item in list_field(given, "messages")]
     if not said and given.get("userInput") is not None:
         said = [{"role": "user", "message": text_field(given, "userInput")}]
     instructions = text_field(given, "instructions")
-    if not (said or earlier):
+    if not said:
         if not instructions.strip():
             raise FinalFailure("There is nothing to say: give messages, userInput or instructions.")
         said = [{"role": "user", "message": ONLY_INSTRUCTIONS}]
@@ -104,7 +102,7 @@ def _conversation(
         turns.append({"role": "system", "content": filled(instructions, variables)})
     if wants_json(given):
         turns.append({"role": "system", "content": _json_wish(given, dialect)})
-    for message in [*said, *earlier]:
+    for message in said:
         turns += _turns(message, variables)
     return turns
 

@@ -17,7 +17,6 @@ from engine.workers.ai_task import (
     text_field,
     whole_field,
 )
-from engine.workers.chat_history import Message, Recall, earlier_messages
 from engine.workers.http_call import Caller
 from engine.workers.lane import Job
 from engine.workers.llm_answer import output_of
@@ -32,10 +31,9 @@ NO_TEXT = "No input text provided to generate embeddings"
 class Models:
     """What providers are asked, and what comes of it."""
 
-    def __init__(self, caller: Caller, providers: Providers, recall: Recall) -> None:
+    def __init__(self, caller: Caller, providers: Providers) -> None:
         self._caller = caller
         self._providers = providers
-        self._recall = recall
 
     def crafts(self) -> dict[str, AiCraft]:
         """Who carries out each task word."""
@@ -43,10 +41,7 @@ class Models:
         return {word: AiCraft(does) for word, does in work.items()}
 
     def _in_chat(self, job: Job, given: dict[str, Json]) -> Success:
-        endpoint = self._providers.endpoint(given.get("llmProvider"))
-        own_words = endpoint.dialect.prefill
-        earlier = earlier_messages(self._recall, job, given, own_words)
-        return self.chat(given, job.context.task_id, earlier)
+        return self.chat(given, job.context.task_id)
 
     def _in_text(self, job: Job, given: dict[str, Json]) -> Success:
         return self.text(given, job.context.task_id)
@@ -54,12 +49,10 @@ class Models:
     def _in_embeddings(self, job: Job, given: dict[str, Json]) -> Success:
         return self.embeddings(given)
 
-    def chat(
-        self, given: Mapping[str, Json], task_id: str, earlier: list[Message] | None = None
-    ) -> Success:
+    def chat(self, given: Mapping[str, Json], task_id: str) -> Success:
         """Go on with a conversation."""
         endpoint = self._providers.endpoint(given.get("llmProvider"))
-        body = request_body(given, endpoint.dialect, earlier or [])
+        body = request_body(given, endpoint.dialect)
         answer = self._ask(endpoint, "chat/completions", body)
         return Success(output_of(answer, given, task_id), unheard(given, endpoint.dialect))
 

@@ -56,7 +56,7 @@ def models(url: str, provider: str = "openai", key: str | None = KEY, reach: Any
     caller = Caller(Egress(reach or "loopback-and-public", own_port=1), 1_000_000)
     secrets = {f"{provider.upper()}_API_KEY": key}
     providers = Providers({provider: url}, secrets.get, "CONDUCTOR_SECRET_")
-    return Models(caller, providers, lambda key: None)
+    return Models(caller, providers)
 
 
 def chat(reply: Reply, **given: Any) -> tuple[Outcome, Json]:
@@ -455,13 +455,18 @@ def test_a_loop_goes_on_with_its_own_earlier_answers() -> None:
     replies = [saying(choice(text)) for text in ("one", "two", "three")]
     with web(Provider(*replies)) as server, bench(server) as b:
         b.define(workflow("counting", loop(llm("say", userInput="Count."), rounds=3)))
-        assert b.run("counting")["status"] == "COMPLETED"
+        done = b.run("counting")
         said = messages_of(server)
+    assert done["status"] == "COMPLETED"
     asked = ("user", "Count.")
     assert said == [
         [asked],
         [asked, ("assistant", "one")],
         [asked, ("assistant", "one"), ("assistant", "two")],
+    ]
+    assert tasks_of(done)["say__2"]["inputData"]["messages"] == [
+        {"role": "user", "message": "Count."},
+        {"role": "assistant", "message": "one"},
     ]
 
 

@@ -1,41 +1,50 @@
-"""What a chat task in a loop remembers: its own earlier answers, the tools that were run for it, and
-what other participants have said. Read from the execution as it is committed."""
+"""LLM_CHAT_COMPLETE: a chat goes on. In a loop it remembers its own earlier answers, the tools that
+were run for it, and what other participants have said; all of it stands in the task's input.
+"""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from engine.model.execution import Run
 from engine.model.record import Json, encode
-from engine.tasks.view import View, list_order
-from engine.workers.lane import Job
-
-Recall = Callable[[int], View | None]
-"""An execution by its number."""
+from engine.tasks.by_worker import ByWorker
+from engine.tasks.plan import Node
+from engine.tasks.view import View
 
 Message = dict[str, Json]
 """A message in the words of the task's input: role, message, toolCalls."""
 
+REFUSE_OWN_WORDS = frozenset({"anthropic", "bedrock", "mistral", "perplexity"})
+"""Providers that take no conversation which ends with the assistant's own words."""
 
-def earlier_messages(
-    recall: Recall, job: Job, given: Mapping[str, Json], own_words: bool
-) -> list[Message]:
-    """The messages that come after those of the input; `own_words` are answers in plain text."""
-    run = job.handed.run
+
+class ChatComplete(ByWorker):
+    """A worker's task whose input is completed by what was said before."""
+
+    def completed(
+        self, view: View, run: Run, node: Node, given: dict[str, Json]
+    ) -> dict[str, Json]:
+        earlier = earlier_messages(view, run, given)
+        if not earlier:
+            return given
+        said = given.get("messages") or []
+        if not said and given.get("userInput") is not None:
+            said = [{"role": "user", "message": given["userInput"]}]
+        return {**given, "messages": [*said, *earlier]} if isinstance(said, list) else given
+
+
+def earlier_messages(view: View, run: Run, given: Mapping[str, Json]) -> list[Message]:
+    """The messages that come after those of the input."""
     participants = given.get("participants")
     roles = participants if isinstance(participants, dict) else {}
     if run.iteration < 2 and not roles:
         return []
-    view = recall(job.handed.execution.key)
-    if view is None:
-        return []
-    speaks = own_words and not given.get("previousResponseId")
+    provider = str(given.get("llmProvider") or "").strip().lower()
+    speaks = provider not in REFUSE_OWN_WORDS and not given.get("previousResponseId")
     return list(_told(view, run, roles, speaks))
 
 
 def _told(view: View, own: Run, roles: Mapping[str, Json], speaks: bool) -> Iterator[Message]:
-    done = sorted(
-        (r for r in view.execution.runs.values() if r.status.terminal and r.status.successful),
-        key=list_order,
-    )
+    done = [run for run in view.all_runs() if run.status.terminal and run.status.successful]
     for run in done:
         if run.ref == own.ref:
             answer = view.output(run)
@@ -47,7 +56,7 @@ def _told(view: View, own: Run, roles: Mapping[str, Json], speaks: bool) -> Iter
             yield from _taken_part(view, run, str(roles[run.ref]))
 
 
-def _tool_turns(view: View, calls: Json, done: list[Run]) -> Iterator[Message]:
+def _tool_turns(view: View, calls: Json, done: Sequence[Run]) -> Iterator[Message]:
     """Each call whose tool has run, followed by what the tool has answered."""
     for call in calls if isinstance(calls, list) else []:
         for run in done:
