@@ -14,6 +14,7 @@ from types import FrameType, ModuleType
 import uvicorn
 
 from engine.api.app import create_app
+from engine.connection import Connection
 from engine.engine import Engine
 from engine.instruments.child import when_parent_ends
 from engine.instruments.collector import collect_rarely
@@ -178,6 +179,7 @@ class Server(uvicorn.Server):
         super().__init__(
             uvicorn.Config(
                 create_app(engine),
+                http=Connection,
                 log_level="warning",
                 access_log=False,
                 lifespan="off",

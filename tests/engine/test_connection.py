@@ -1,0 +1,119 @@
+"""Connections of clients that dawdle: they are closed, and what they began is not done."""
+
+import asyncio
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import uvicorn
+
+from engine.connection import LONGEST_HEAD, Connection
+
+POST = b"POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\n"
+GET = b"GET /x HTTP/1.1\r\nHost: x\r\n\r\n"
+
+
+class Hasty(Connection):
+    patience_seconds = 0.2
+
+
+class App:
+    """Answers with the body it was sent, after some seconds, and remembers what it heard."""
+
+    def __init__(self, seconds: float = 0) -> None:
+        self.heard: list[str] = []
+        self._seconds = seconds
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        body = b""
+        while True:
+            message = await receive()
+            self.heard.append(message["type"])
+            body += message.get("body", b"")
+            if not message.get("more_body", False):
+                break
+        await asyncio.sleep(self._seconds)
+        length = str(len(body)).encode()
+        head = [(b"content-length", length)]
+        await send({"type": "http.response.start", "status": 200, "headers": head})
+        await send({"type": "http.response.body", "body": body})
+
+
+@contextmanager
+def calling(app: App) -> Iterator[socket.socket]:
+    """A connection to an app behind hasty connections."""
+    config = uvicorn.Config(app, http=Hasty, log_level="error", lifespan="off", access_log=False)
+    server = uvicorn.Server(config)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        serving = threading.Thread(target=server.run, args=([listening],))
+        serving.start()
+        try:
+            with socket.create_connection(listening.getsockname(), timeout=20) as client:
+                yield client
+        finally:
+            server.should_exit = True
+            serving.join()
+
+
+def all_said(client: socket.socket) -> bytes:
+    """What the server says until it closes."""
+    said = b""
+    while piece := client.recv(65536):
+        said += piece
+    return said
+
+
+def refused(said: bytes) -> Any:
+    """The status line and the error of a refusal."""
+    head, _, body = said.partition(b"\r\n\r\n")
+    document = json.loads(body)
+    assert head.split(b" ")[1] == str(document["status"]).encode()
+    assert b"connection: close" in head
+    return document
+
+
+def test_a_head_that_never_ends_is_too_slow() -> None:
+    with calling(App()) as client:
+        client.sendall(GET[:-2])
+        assert refused(all_said(client))["status"] == 408
+
+
+def test_a_body_that_stops_coming_is_too_slow_and_its_app_hears_that_the_client_has_gone() -> None:
+    app = App()
+    with calling(app) as client:
+        client.sendall(POST + b"ab")
+        document = refused(all_said(client))
+        assert document["status"] == 408 and "Send it again" in document["message"]
+    assert app.heard[-1] == "http.disconnect"
+
+
+def test_the_second_request_of_a_connection_is_no_more_patiently_waited_for() -> None:
+    with calling(App()) as client:
+        client.sendall(POST + b"abcd")
+        assert client.recv(65536).endswith(b"abcd")
+        client.sendall(POST + b"ab")
+        assert refused(all_said(client))["status"] == 408
+
+
+def test_a_connection_on_which_nothing_is_asked_is_closed_without_a_word() -> None:
+    with calling(App()) as client:
+        assert all_said(client) == b""
+
+
+def test_an_answer_may_take_longer_than_a_request_even_with_half_the_next_one_behind_it() -> None:
+    with calling(App(seconds=0.5)) as client:
+        client.sendall(GET + POST + b"ab")
+        assert b"200 OK" in client.recv(65536)
+        client.sendall(b"cd")
+        assert client.recv(65536).endswith(b"abcd")
+
+
+def test_a_head_may_not_grow_without_end() -> None:
+    with calling(App()) as client:
+        client.sendall(GET[:-2] + b"X-Long: ")
+        for _ in range(LONGEST_HEAD // 65536):
+            client.sendall(b"y" * 65536)
+        assert refused(all_said(client))["status"] == 431
