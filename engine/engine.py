@@ -97,9 +97,8 @@ class Engine:
         )
         self.port = ThreadPort(self.core, self.inbox)
         self.thread = CoreThread(self.core, self.inbox, lambda: self.on_failure())
-        self.executions = Executions(
-            self.port, self.store, ArchiveShelf(self.port, self.store), payloads=self.payloads
-        )
+        self.archive = ArchiveShelf(self.port, self.store)
+        self.executions = Executions(self.port, self.store, self.archive, payloads=self.payloads)
         self.tasks = Tasks(self.port, self.store, self.secrets, self.payloads)
         self.definitions = Definitions(
             self.port, self.store, self.evaluators.evaluate, self.settings.environment()
@@ -190,7 +189,8 @@ class Engine:
             WORKFLOW_STATUS: self.settings.workflow_listener,
             TASK_STATUS: self.settings.task_listener,
         }
-        return Routing(HookSender(self._caller), hooks, self.triggers.deliver)
+        put_away = self.archive.put_away if self.settings.archive_listener else None
+        return Routing(HookSender(self._caller), hooks, self.triggers.deliver, put_away)
 
     def _fire(self) -> bool:
         """Serve the slots of schedules that have come; are there more?"""

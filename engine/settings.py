@@ -74,8 +74,11 @@ class Settings:
     retention_days: float | None = None
     """Ended executions older than this are removed; None keeps all."""
     archive: bool = False
-    """What is removed for its age stays readable by its id, compressed, and comes back when somebody
-    retries, reruns or restarts it. Searches do not find it."""
+    """What is removed for its age stays readable, compressed: by its id and by every search. It
+    comes back when somebody retries, reruns or restarts it."""
+    archive_listener: bool = False
+    """Executions whose definition asks for a status listener are archived as soon as they have
+    ended, as by Conductor's listener of type `archive`."""
 
     @property
     def effective_reach(self) -> Reach:

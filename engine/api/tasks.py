@@ -147,7 +147,13 @@ class TaskRoutes:
 
     def get(self, call: Call) -> dict[str, Json]:
         """A task."""
-        return self._tasks.get(call.path["id"])
+        try:
+            return self._tasks.get(call.path["id"])
+        except NotFound:
+            archived = self._house.executions.archived_task(call.path["id"])
+            if archived is None:
+                raise
+            return archived
 
 
 _QUEUE = ("taskType", "domain", "isolationGroupId", "executionNamespace")

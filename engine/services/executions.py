@@ -160,9 +160,9 @@ class Executions:
             raise NotFound(f"No such workflow found by id: {workflow_id}")
         return found
 
-    def _archived(self, workflow_id: str) -> View | None:
+    def _archived(self, place: str | int) -> View | None:
         """The same from the archive, always with its payloads."""
-        found = None if self._archive is None else self._archive.find(workflow_id)
+        found = None if self._archive is None else self._archive.find(place)
         if found is None:
             return None
         facts = Facts(now=self._port.core.clock.now())
@@ -172,7 +172,7 @@ class Executions:
         """The same by number; None when there is none."""
         loaded = self._store.load(key, payloads)
         if loaded is None:
-            return None
+            return self._archived(key)
         facts = Facts(
             now=self._port.core.clock.now(),
             payload=lambda seq, side: self._store.payload(key, seq, side),
@@ -194,6 +194,13 @@ class Executions:
         run = None if view is None else view.execution.runs.get(seq)
         return None if view is None or run is None else task_json(view, run)
 
+    def archived_task(self, task_id: str) -> dict[str, Json] | None:
+        """An attempt of an archived execution in Conductor's JSON; None when there is none."""
+        place = task_place(task_id)
+        view = None if place is None else self._archived(place.execution)
+        shown = None if place is None else self.task_in(view, place.seq)
+        return shown if shown is not None and shown["taskId"] == task_id else None
+
     def status(self, workflow_id: str, output: bool, variables: bool) -> dict[str, Json]:
         """Conductor's WorkflowStatus: an execution in a few words."""
         view = self.view(workflow_id, payloads=output)
@@ -212,9 +219,19 @@ class Executions:
     # Verbs
 
     def _out_of_the_archive(self, workflow_id: str) -> None:
-        """Whatever is to run again must be among the living."""
-        if self._archive is not None and self._store.key_of(workflow_id) is None:
+        """Whatever is to run again, and whatever that may reach, must be among the living."""
+        if self._archive is not None:
             self._archive.bring_back(workflow_id)
+
+    def _revive(self, workflow_id: str, event: Event) -> None:
+        """Have an ended execution run again. A listener may put it away just now: then once more."""
+        try:
+            self._ask(workflow_id, event)
+        except NotFound:
+            if self._store.key_of(workflow_id) is not None:
+                raise
+            self._out_of_the_archive(workflow_id)
+            self._ask(workflow_id, event)
 
     def _ask(self, workflow_id: str, event: Event) -> Any:
         return ask(self._port, event, workflow_id=workflow_id, urgent=True)
@@ -251,7 +268,7 @@ class Executions:
     ) -> None:
         """Try again what failed."""
         self._out_of_the_archive(workflow_id)
-        self._ask(
+        self._revive(
             workflow_id, Retry(resume_subworkflow_tasks=resume_subworkflow_tasks, by=by, why=why)
         )
 
@@ -274,7 +291,7 @@ class Executions:
                 raise NotFound(f"No such workflow defined. name={name}, version=null")
             definition, content_hash = found.definition, found.hash
         event = Restart(definition=definition, definition_hash=content_hash, by=by, why=why)
-        self._ask(workflow_id, event)
+        self._revive(workflow_id, event)
 
     def rerun(
         self,
@@ -297,7 +314,7 @@ class Executions:
             by=by,
             why=why,
         )
-        self._ask(owner, event)
+        self._revive(owner, event)
         return workflow_id
 
     def _owner_of(self, workflow_id: str, task_id: str) -> str:

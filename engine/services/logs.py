@@ -1,10 +1,12 @@
 """Logs of tasks: what workers and people wrote about an attempt."""
 
+from typing import Any
+
 from engine.model.ids import task_place
 from engine.model.record import Json
 from engine.services.port import Port
 from engine.services.secrets import Secrets
-from engine.store import logs, reading
+from engine.store import archive, logs, reading
 from engine.store.rowstore import RowStore
 
 
@@ -17,12 +19,16 @@ class Logs:
         self._secrets = secrets
 
     def of(self, task_id: str) -> list[dict[str, Json]]:
-        """The log of a task, oldest line first."""
+        """The log of a task, oldest line first, archived or not."""
         place = task_place(task_id)
         if place is None:
             return []
-        lines = self._store.read(lambda s: reading.task_logs(s, place.execution, place.seq))
-        return [shown_line(line) for line in lines]
+
+        def ask(session: Any) -> list[reading.LogLine]:
+            at = (place.execution, place.seq)
+            return reading.task_logs(session, *at) or archive.task_logs(session, *at)
+
+        return [shown_line(line) for line in self._store.read(ask)]
 
     def add(self, task_id: str, text: str) -> None:
         """Add a line. One for a task that nobody knows is dropped."""

@@ -7,7 +7,7 @@ from engine.model.errors import InvalidInput
 from engine.model.record import Json
 from engine.services.executions import Executions
 from engine.services.summaries import task_summary, workflow_summary
-from engine.store import reading, search
+from engine.store import archive, reading, search
 from engine.store.rowstore import RowStore
 from engine.store.search import Found
 from engine.store.search import Search as Search
@@ -86,10 +86,11 @@ class Searches:
 
     def tasks(self, wanted: Search) -> Document:
         """TaskSummaries."""
+        _check_page(wanted.start, wanted.size)
 
         def ask(session: Any) -> Document:
             found = search.tasks(session, wanted)
-            runs = reading.attempts(session, found.places)
+            runs = archive.attempts(session, found.places)
             keys = [key for key, _ in found.places]
             rows = {row.key: row for row in reading.listed(session, sorted(set(keys)))}
             pairs = zip(runs, keys, strict=False)
@@ -100,6 +101,7 @@ class Searches:
 
     def whole_tasks(self, wanted: Search) -> Document:
         """Tasks."""
+        _check_page(wanted.start, wanted.size)
         found = self._store.read(lambda s: search.tasks(s, wanted))
         views = {key: self._executions.view_of(key) for key, _ in found.places}
         shown = [self._executions.task_in(views[key], seq) for key, seq in found.places]
@@ -134,10 +136,18 @@ def wanted(
 
 
 def _check(wanted: Search) -> None:
+    _check_page(wanted.start, wanted.size)
     if wanted.size > MOST_FOUND:
         raise InvalidInput(
             f"Cannot return more than {MOST_FOUND} workflows. Please use pagination."
         )
+
+
+def _check_page(start: int, size: int) -> None:
+    """A page begins somewhere and holds something; 0 only counts."""
+    for name, value in (("start", start), ("size", size)):
+        if value < 0:
+            raise InvalidInput(f"{name} is {value}: it must be 0 or more.")
 
 
 def _result(found: Found, rows: list[Any]) -> Document:

@@ -1,14 +1,17 @@
-"""An ended execution as one compressed document, and the group that brings it back.
+"""An ended execution as one compressed document beside the entries that searches find it by, and
+the group that brings it back.
 
 Written by retention; the tables of the living know nothing of it.
 """
 
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+from sqlalchemy import insert
 from sqlalchemy import select as columns_of
-from sqlmodel import Session, col, select
+from sqlmodel import Session, col, delete, select
 
 from engine.model.definitions import WorkflowDef, WorkflowTask
 from engine.model.execution import Changes, Execution, Run
@@ -17,12 +20,27 @@ from engine.model.status import ExecutionStatus, TaskStatus
 from engine.store import ledger, reading
 from engine.store.contract import Group, LedgerLine, Loaded, Written
 from engine.store.payloads import stored_value
-from engine.store.rows import EXECUTION_FIELDS, RUN_FIELDS, execution_of
-from engine.store.tables import Archive, DefinitionSnapshot, TaskLogRow
+from engine.store.rows import EXECUTION_FIELDS, RUN_FIELDS, column_text, execution_of
+from engine.store.tables import (
+    Archive,
+    ArchivedExecution,
+    ArchivedTask,
+    Counter,
+    DefinitionSnapshot,
+    Idempotency,
+    TaskLogRow,
+    table_of,
+)
 
 _STATUSES: dict[str, Any] = {"execution": ExecutionStatus, "run": TaskStatus}
 _LINE_FIELDS = tuple(item.name for item in fields(LedgerLine))
 _ALL = 1_000_000
+_ENTRY = table_of(ArchivedExecution)
+_ENTRY_OF_TASK = table_of(ArchivedTask)
+_ENTRY_COLUMNS = tuple(column.name for column in _ENTRY.columns)
+_TASK_COLUMNS = tuple(column.name for column in _ENTRY_OF_TASK.columns)
+_IN_THE_ENTRY = ("input", "output")
+"""What the document leaves out, because lists show it without opening the document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +65,12 @@ class Archived:
 
 
 def put(session: Session, key: int, now: int) -> None:
-    """Write the document of an execution."""
+    """Write the document of an execution, and its entries."""
     execution = _execution(session, key)
     runs, _ = reading.tasks(session, key, count=_ALL)
+    named = tuple(name for name in EXECUTION_FIELDS if name not in _IN_THE_ENTRY)
     document = {
-        "execution": _plain(execution, EXECUTION_FIELDS),
+        "execution": _plain(execution, named),
         "runs": [_plain(run, RUN_FIELDS) for run in runs],
         "before": [_plain(run, RUN_FIELDS) for run in reading.before(session, key)],
         "ledger": [_plain(line, _LINE_FIELDS) for line in ledger.story(session, key, limit=_ALL)],
@@ -68,15 +87,118 @@ def put(session: Session, key: int, now: int) -> None:
         body=zlib.compress(encode(document), 6),
     )
     session.merge(row)
+    _enter(session, execution, runs)
 
 
-def get(session: Session, workflow_id: str) -> Archived | None:
-    """An archived execution by its workflow id."""
-    row = session.exec(select(Archive).where(Archive.id == workflow_id)).first()
-    if row is None:
-        return None
+def enter(session: Session, keys: Sequence[int]) -> None:
+    """Give entries to documents that were written before there were any."""
+    entered = columns_of(_ENTRY.c.key).where(_ENTRY.c.key.in_(keys))
+    known = set(session.execute(entered).scalars())
+    rows = session.exec(select(Archive).where(col(Archive.key).in_(set(keys) - known))).all()
+    for row in rows:
+        found = _opened(session, row)
+        _enter(session, found.loaded.execution, found.loaded.runs)
+
+
+def get(session: Session, place: str | int) -> Archived | None:
+    """An archived execution by its workflow id, or by its number."""
+    same = Archive.id == place if isinstance(place, str) else Archive.key == place
+    row = session.exec(select(Archive).where(same)).first()
+    return None if row is None else _opened(session, row)
+
+
+def attempts(session: Session, places: Sequence[tuple[int, int]]) -> list[Run]:
+    """Attempts of the living and of the archive by (execution, seq), in the order asked for, with
+    their payloads. Each document is opened once."""
+    found = reading.attempts_at(session, places)
+    for key in {place[0] for place in places if place not in found}:
+        archived = get(session, key)
+        runs = [] if archived is None else archived.loaded.runs
+        found.update({(key, run.seq): run for run in runs})
+    return [found[place] for place in places if place in found]
+
+
+def task_logs(session: Session, key: int, seq: int) -> list[reading.LogLine]:
+    """The log of an archived attempt, oldest line first."""
+    found = get(session, key)
+    return [] if found is None else [line for of, line in found.logs if of == seq]
+
+
+def release(session: Session, archived: Archived) -> Group:
+    """Take an execution out of the archive; the group that puts it among the living again. An
+    idempotency key that another has been started with meanwhile stays with that one."""
+    execution = archived.loaded.execution
+    forget(session, [execution.key])
+    session.add_all(
+        TaskLogRow(
+            execution=execution.key, seq=seq, task_id=line.task_id, at=line.at, line=line.line
+        )
+        for seq, line in archived.logs
+    )
+    place = (execution.definition.name, execution.idempotency_key)
+    if execution.idempotency_key and session.get(Idempotency, place) is not None:
+        execution.idempotency_key = None
+    session.flush()
+    return archived.group()
+
+
+def forget(session: Session, keys: Sequence[int]) -> None:
+    """Take documents and their entries out; they are counted no more, and their idempotency keys
+    are free."""
+    held = columns_of(_ENTRY.c.name, _ENTRY.c.idempotency_key, _ENTRY.c.id).where(
+        _ENTRY.c.key.in_(keys), _ENTRY.c.idempotency_key.is_not(None)
+    )
+    for name, key, workflow_id in session.execute(held).all():
+        let_go_of_key(session, name, key, workflow_id)
+    for row in session.exec(select(Archive).where(col(Archive.key).in_(keys))).all():
+        counter = session.get_one(Counter, (row.name, row.status))
+        counter.n -= 1
+        session.add(counter)
+    session.flush()
+    session.exec(delete(Archive).where(col(Archive.key).in_(keys)))
+    session.execute(_ENTRY.delete().where(_ENTRY.c.key.in_(keys)))
+    session.execute(_ENTRY_OF_TASK.delete().where(_ENTRY_OF_TASK.c.execution.in_(keys)))
+
+
+def let_go_of_key(session: Session, name: str, key: str, workflow_id: str) -> None:
+    """An idempotency key is free again, if it is this execution's."""
+    holder = session.get(Idempotency, (name, key))
+    if holder is not None and holder.workflow_id == workflow_id:
+        session.delete(holder)
+        session.flush()
+
+
+def _enter(session: Session, execution: Execution, runs: Sequence[Run]) -> None:
+    """What lists and searches are to know of it."""
+    definition = execution.definition
+    entry = {
+        name: column_text(name, getattr(execution, name))
+        for name in _ENTRY_COLUMNS
+        if name not in ("name", "version", *_IN_THE_ENTRY)
+    }
+    entry.update(name=definition.name or "", version=definition.version)
+    for side in _IN_THE_ENTRY:
+        held = getattr(execution, side)
+        entry[side] = None if held is None else zlib.compress(held, 6)
+    session.execute(insert(_ENTRY).values(entry))
+    names = _TASK_COLUMNS[1:]
+    tasks = [
+        {"execution": execution.key, **{name: getattr(run, name) for name in names}} for run in runs
+    ]
+    for task in tasks:
+        task["status"] = task["status"].value
+    if tasks:
+        session.execute(insert(_ENTRY_OF_TASK), tasks)
+
+
+def _opened(session: Session, row: Archive) -> Archived:
     document = decode(zlib.decompress(row.body))
     given = document["execution"]
+    held = session.execute(
+        columns_of(*(_ENTRY.c[side] for side in _IN_THE_ENTRY)).where(_ENTRY.c.key == row.key)
+    ).first()
+    for side, packed in zip(_IN_THE_ENTRY, held or (), strict=False):
+        given[side] = None if packed is None else zlib.decompress(packed).decode()
     execution = Execution(
         definition=_snapshot(session, given["definition_hash"]),
         **_typed(Execution, given, "execution"),
@@ -87,19 +209,6 @@ def get(session: Session, workflow_id: str) -> Archived | None:
         [LedgerLine(**_typed(LedgerLine, item, "line")) for item in document["ledger"]],
         [(seq, reading.LogLine(*line)) for seq, *line in document["logs"]],
     )
-
-
-def drop(session: Session, archived: Archived, *, revived: bool) -> None:
-    """Take a document out. When its group has been committed, its task logs follow it."""
-    key = archived.loaded.execution.key
-    row = session.get(Archive, key)
-    if row is not None:
-        session.delete(row)
-    if revived:
-        session.add_all(
-            TaskLogRow(execution=key, seq=seq, task_id=line.task_id, at=line.at, line=line.line)
-            for seq, line in archived.logs
-        )
 
 
 def _execution(session: Session, key: int) -> Execution:

@@ -3,11 +3,23 @@
 Every function takes a session that reads (`store.read`). Rows never leave: answers are records.
 """
 
+import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, Table, and_, func, literal_column, or_, select, text
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    Table,
+    and_,
+    func,
+    literal_column,
+    or_,
+    select,
+    text,
+    union_all,
+)
 from sqlmodel import Session
 
 from engine.model.execution import Run
@@ -19,6 +31,8 @@ from engine.store.tables import table_of
 
 EXECUTION: Table = table_of(tables.ExecutionRow)
 TASK: Table = table_of(tables.TaskRow)
+ARCHIVED: Table = table_of(tables.ArchivedExecution)
+ARCHIVED_TASK: Table = table_of(tables.ArchivedTask)
 _LIVE = tuple(sorted(status.value for status in EXECUTION_LIVE))
 COUNTED_TO = 10_000
 """Counts stop here: whoever sees this number reads it as "that many and more"."""
@@ -135,32 +149,47 @@ def capped(session: Session, asked: Select[Any], limit: int = COUNTED_TO) -> int
 
 
 def listed(session: Session, keys: Sequence[int], payloads: bool = False) -> list[Listed]:
-    """Executions by number, in the order asked for; those that are gone are left out."""
-    c = EXECUTION.c
-    columns = (*_columns(), c.input, c.output) if payloads else _columns()
-    rows = session.execute(select(*columns).where(c.key.in_(keys)))
-    found = {row[0]: _listed(row, session) for row in rows}
+    """Executions by number, living or archived, in the order asked for; those that are gone are
+    left out."""
+    found: dict[int, Listed] = {}
+    for table in (EXECUTION, ARCHIVED):
+        missing = [key for key in keys if key not in found]
+        if not missing:
+            break
+        columns = (*_columns(table), table.c.input, table.c.output) if payloads else _columns(table)
+        for row in session.execute(select(*columns).where(table.c.key.in_(missing))):
+            found[row[0]] = _listed(row)
+            if payloads:
+                found[row[0]] = replace(
+                    found[row[0]],
+                    input=_value_in(table, session, row[-2]),
+                    output=_value_in(table, session, row[-1]),
+                )
     return [found[key] for key in keys if key in found]
 
 
-def _columns() -> tuple[ColumnElement[Any], ...]:
-    return tuple(EXECUTION.c[name] for name in _LISTED)
+def _value_in(table: Table, session: Session, held: bytes | None) -> bytes | None:
+    """The value that a column of an execution holds."""
+    if table is EXECUTION or held is None:
+        return stored_value(session, held)
+    return zlib.decompress(held)
 
 
-def _listed(row: Any, session: Session | None = None) -> Listed:
+def _columns(table: Table = EXECUTION) -> tuple[ColumnElement[Any], ...]:
+    return tuple(table.c[name] for name in _LISTED)
+
+
+def _listed(row: Any) -> Listed:
     given = dict(zip(_LISTED, row, strict=False))
     given["task_to_domain"] = decode_text(given["task_to_domain"]) or {}
     for name in ("failed_refs", "failed_names"):
         given[name] = tuple(decode_text(given[name]) or ())
     given["isolated"] = bool(given["isolated"])
-    if session is not None and len(row) > len(_LISTED):
-        given["input"] = stored_value(session, row[-2])
-        given["output"] = stored_value(session, row[-1])
     return Listed(**given)
 
 
 def counts(session: Session) -> dict[tuple[str, str], int]:
-    """How many executions of each (name, status) there are."""
+    """How many executions of each (name, status) there are, archived ones among them."""
     c = table_of(tables.Counter).c
     rows = session.execute(select(c.name, c.status, c.n).where(c.n != 0))
     return {(name, status): n for name, status, n in rows}
@@ -183,19 +212,26 @@ def running(
 def correlated(
     session: Session, correlation_id: str, name: str | None = None, ended: bool = False
 ) -> list[str]:
-    """Workflow ids with a correlation id, oldest first; ended ones only on demand."""
-    c = EXECUTION.c
-    statuses = () if ended else _LIVE
-    wanted = Filter(name=name, correlation_id=correlation_id, statuses=statuses)
-    asked = select(c.id).where(*wanted.conditions()).order_by(c.key)
-    return list(session.execute(asked).scalars())
+    """Workflow ids with a correlation id, oldest first; ended ones, archived or not, only on
+    demand."""
+    wanted = Filter(name=name, correlation_id=correlation_id, statuses=() if ended else _LIVE)
+    c, archived = EXECUTION.c, ARCHIVED.c
+    living = select(c.key, c.id).where(*wanted.conditions())
+    if not ended:
+        return [id_ for _, id_ in session.execute(living.order_by(c.key))]
+    put_away = select(archived.key, archived.id).where(archived.correlation_id == correlation_id)
+    if name is not None:
+        put_away = put_away.where(archived.name == name)
+    return [id_ for _, id_ in session.execute(union_all(living, put_away).order_by("key"))]
 
 
 def children(session: Session, workflow_id: str) -> list[str]:
-    """Workflow ids of sub-workflows, oldest first."""
-    c = EXECUTION.c
-    asked = select(c.id).where(c.parent_id == workflow_id).order_by(c.key)
-    return list(session.execute(asked).scalars())
+    """Workflow ids of sub-workflows, living or archived, oldest first."""
+    of_parent = (
+        select(table.c.key, table.c.id).where(table.c.parent_id == workflow_id)
+        for table in (EXECUTION, ARCHIVED)
+    )
+    return [id_ for _, id_ in session.execute(union_all(*of_parent).order_by("key"))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +284,13 @@ def tasks(
 
 
 def attempts(session: Session, places: Sequence[tuple[int, int]]) -> list[Run]:
-    """Attempts by (execution, seq), in the order asked for, with their payloads."""
+    """Attempts of the living by (execution, seq), in the order asked for, with their payloads."""
+    found = attempts_at(session, places)
+    return [found[place] for place in places if place in found]
+
+
+def attempts_at(session: Session, places: Sequence[tuple[int, int]]) -> dict[tuple[int, int], Run]:
+    """The same, each by its place."""
     found: dict[tuple[int, int], Run] = {}
     by_execution: dict[int, list[int]] = {}
     for key, seq in places:
@@ -256,7 +298,7 @@ def attempts(session: Session, places: Sequence[tuple[int, int]]) -> list[Run]:
     for key, numbers in by_execution.items():
         asked = _runs(TASK).where(TASK.c.execution == key, TASK.c.seq.in_(numbers))
         found.update({(key, run.seq): run for run in _read(session, asked)})
-    return [found[place] for place in places if place in found]
+    return found
 
 
 def before(session: Session, key: int) -> list[Run]:

@@ -8,16 +8,14 @@ from sqlmodel import Session, col, delete, select
 
 from engine.model.errors import InvalidInput, NotFound
 from engine.model.status import EXECUTION_LIVE
-from engine.store import archive, search, tables
+from engine.store import archive, tables, words
 from engine.store.tables import (
     Archive,
     Counter,
     ExecutionRow,
     House,
-    Idempotency,
     Payload,
     PayloadUse,
-    Unindexed,
     table_of,
 )
 
@@ -47,7 +45,8 @@ def take_away(
 
 
 def remove(session: Session, key: int, *, keep: bool, now: int) -> None:
-    """Take one execution out of the tables, archived (`keep`) or for good."""
+    """Take one execution out of the tables, archived (`keep`) or for good. What is archived is
+    still found and counted, and keeps its idempotency key."""
     row = session.get(ExecutionRow, key)
     if row is None:
         raise NotFound(f"There is no execution number {key}.")
@@ -56,20 +55,27 @@ def remove(session: Session, key: int, *, keep: bool, now: int) -> None:
             raise InvalidInput(f"Cannot archive workflow: {row.id} with status: {row.status}")
         archive.put(session, key, now)
         session.flush()
+        words.index_now(session, [key])
+    else:
+        words.forget_words(session, [key])
+        _count_down(session, row.name, row.status)
+        if row.idempotency_key is not None:
+            archive.let_go_of_key(session, row.name, row.idempotency_key, row.id)
     for part in _PARTS:
         session.execute(part.delete().where(part.c.execution == key))
-    search.forget_words(session, [key])
-    session.exec(delete(Unindexed).where(col(Unindexed.execution) == key))
-    if row.idempotency_key is not None:
-        place = (row.name, row.idempotency_key)
-        holder = session.get(Idempotency, place)
-        if holder is not None and holder.workflow_id == row.id:
-            session.delete(holder)
     _forget_payloads(session, key)
-    _count_down(session, row.name, row.status)
     _never_again(session, key)
     session.delete(row)
     session.flush()
+
+
+def put_away(session: Session, key: int, now: int) -> bool:
+    """Archive an execution if it is there and has ended; whether it was."""
+    row = session.get(ExecutionRow, key)
+    if row is None or row.status in _LIVE:
+        return False
+    remove(session, key, keep=True, now=now)
+    return True
 
 
 def prune_archive(session: Session, before: int, limit: int = 100) -> int:
@@ -77,7 +83,8 @@ def prune_archive(session: Session, before: int, limit: int = 100) -> int:
     asked = select(Archive.key).where(Archive.ended_at < before).limit(limit)
     keys = session.exec(asked).all()
     if keys:
-        session.exec(delete(Archive).where(col(Archive.key).in_(keys)))
+        archive.forget(session, keys)
+        words.forget_words(session, keys)
     return len(keys)
 
 

@@ -54,6 +54,13 @@ _AS_TEXT: dict[str, Callable[[Any], Any]] = {
     "failed_refs": _document,
     "failed_names": _document,
 }
+
+
+def column_text(name: str, value: Any) -> Any:
+    """A field of an execution as its column holds it."""
+    return _AS_TEXT[name](value) if name in _AS_TEXT else value
+
+
 _PAYLOADS = frozenset(["input", "output", "variables", "mailbox"])
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from sqlalchemy import Connection, inspect, text
 
 from engine.model.errors import BadDatabase
-from engine.store.tables import House, Table, table_of
+from engine.store.tables import ArchivedExecution, ArchivedTask, House, Table, table_of
 
 Step = Callable[[Connection], None]
 
@@ -37,7 +37,27 @@ def _first(connection: Connection) -> None:
         )
 
 
-STEPS: tuple[Step, ...] = (_first,)
+def _second(connection: Connection) -> None:
+    """Archived executions can be searched. Those that are there already count again, and are noted
+    for the text index, which takes them up piece by piece (`words.index_words`)."""
+    entries = [table_of(ArchivedExecution), table_of(ArchivedTask)]
+    Table.metadata.create_all(connection, tables=entries)
+    connection.execute(
+        text(
+            "INSERT INTO unindexed (execution) "
+            "SELECT key FROM archive WHERE true ON CONFLICT DO NOTHING"
+        )
+    )
+    connection.execute(
+        text(
+            "INSERT INTO counter (name, status, n) "
+            "SELECT name, status, count(*) FROM archive WHERE true GROUP BY name, status "
+            "ON CONFLICT (name, status) DO UPDATE SET n = counter.n + excluded.n"
+        )
+    )
+
+
+STEPS: tuple[Step, ...] = (_first, _second)
 """Step n brings a database of version n to version n + 1."""
 
 

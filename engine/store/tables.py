@@ -417,3 +417,73 @@ class Archive(Table, table=True):
     ended_at: int = Field(sa_type=BIG, index=True)
     archived_at: int = Field(sa_type=BIG)
     body: bytes
+
+
+class ArchivedExecution(Table, table=True):
+    """What lists and searches know about an archived execution, so that none opens its document."""
+
+    __tablename__ = "archived_execution"
+    __table_args__ = (
+        Index("archived_execution_new", text("created_at DESC")),
+        Index("archived_execution_by_status", "status", text("created_at DESC")),
+        Index("archived_execution_by_name", "name", "status", text("created_at DESC")),
+        _where("archived_execution_correlated", "correlation_id IS NOT NULL", "correlation_id"),
+        _where("archived_execution_child", "parent_id IS NOT NULL", "parent_id"),
+        Index("archived_execution_ended", "status", "ended_at"),
+    )
+    key: int = Field(primary_key=True, sa_type=BIG, sa_column_kwargs={"autoincrement": False})
+    id: str = Field(unique=True)
+    name: str
+    version: int = Field(sa_type=BIG)
+    status: str
+    definition_hash: str
+    correlation_id: str | None = None
+    priority: int = Field(sa_type=BIG)
+    parent_id: str | None = None
+    parent_task_id: str | None = None
+    owner_app: str | None = None
+    created_by: str | None = None
+    updated_by: str | None = None
+    event: str | None = None
+    idempotency_key: str | None = None
+    task_to_domain: str | None = None
+    created_at: int = Field(sa_type=BIG)
+    updated_at: int = Field(sa_type=BIG)
+    ended_at: int = Field(sa_type=BIG)
+    reason: str | None = None
+    failed_refs: str | None = None
+    failed_names: str | None = None
+    stuck: str | None = None
+    isolated: bool
+    input_path: str | None = None
+    output_path: str | None = None
+    input: bytes | None = None
+    """Compressed, as the output is."""
+    output: bytes | None = None
+
+
+class ArchivedTask(Table, table=True):
+    """What searches know about an attempt of an archived execution."""
+
+    __tablename__ = "archived_task"
+    __table_args__ = (
+        PrimaryKeyConstraint("execution", "seq"),
+        Index("archived_task_by_type", "type", "execution", "seq"),
+        Index("archived_task_by_name", "name", "execution", "seq"),
+        Index("archived_task_by_status", "status", "execution", "seq"),
+    )
+    execution: int = Field(sa_type=BIG)
+    seq: int = Field(sa_type=BIG)
+    task_id: str
+    reference: str
+    type: str
+    name: str
+    status: str
+    domain: str | None = None
+    priority: int = Field(sa_type=BIG)
+    scheduled_at: int = Field(sa_type=BIG)
+    started_at: int = Field(sa_type=BIG)
+    updated_at: int = Field(sa_type=BIG)
+    ended_at: int = Field(sa_type=BIG)
+    worker: str | None = None
+    reason: str | None = None

@@ -1,6 +1,7 @@
 """Care for a database while it is in use: a consistent copy, and a check of all that must agree."""
 
 import sqlite3
+from collections import Counter as CountOf
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -13,6 +14,7 @@ from engine.store.ledger import broken_chains
 from engine.store.rowstore import RowStore
 from engine.store.sqlite import SqliteStore, connect
 from engine.store.tables import (
+    Archive,
     Counter,
     DefinitionSnapshot,
     ExecutionRow,
@@ -51,10 +53,12 @@ def _findings(session: Session) -> Iterator[str]:
 
 
 def _wrong_counters(session: Session) -> Iterator[str]:
-    counted = select(ExecutionRow.name, ExecutionRow.status, func.count()).group_by(
-        ExecutionRow.name, ExecutionRow.status
-    )
-    real = {(name, status): n for name, status, n in session.exec(counted)}
+    real: CountOf[tuple[str, str]] = CountOf()
+    for kept_in in (ExecutionRow, Archive):
+        counted = select(kept_in.name, kept_in.status, func.count()).group_by(
+            col(kept_in.name), col(kept_in.status)
+        )
+        real.update({(name, status): n for name, status, n in session.exec(counted)})
     kept = {(row.name, row.status): row.n for row in session.exec(select(Counter))}
     for place in sorted(real.keys() | kept.keys()):
         if real.get(place, 0) != kept.get(place, 0):

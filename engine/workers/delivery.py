@@ -23,8 +23,13 @@ FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0
 GIVEN_UP_MS = 3 * 24 * 3600 * 1000
 PAGE = 100
 WEB = ("http://", "https://")
+ARCHIVE = "archive"
+"""The destination that takes an ended execution out of the tables of the living."""
+ENDED = frozenset(["COMPLETED", "TERMINATED"])
+"""What a listener is told at an end, of whatever kind."""
 
 Publish = Callable[[str, dict[str, Json], str], object]
+PutAway = Callable[[str], object]
 
 
 class Listener(Protocol):
@@ -60,22 +65,39 @@ class HookSender:
 
 
 class Routing:
-    """Which destination a message has: its own sink, a URL of the settings, or an event queue."""
+    """Which destinations a message has: its own sink, a URL of the settings, an event queue, and
+    the archive, where ends are put away at once."""
 
-    def __init__(self, sender: HookSender, hooks: dict[str, str | None], publish: Publish) -> None:
+    def __init__(
+        self,
+        sender: HookSender,
+        hooks: dict[str, str | None],
+        publish: Publish,
+        put_away: PutAway | None = None,
+    ) -> None:
         self._sender = sender
         self._hooks = hooks
         self._publish = publish
+        self._put_away = put_away
 
-    def destination(self, parcel: Parcel) -> str | None:
-        """A name for it; None when nobody asked to be told."""
+    def destinations(self, parcel: Parcel) -> list[str]:
+        """Their names; none when nobody asked to be told."""
         body = parcel.body if isinstance(parcel.body, dict) else {}
         if parcel.topic == EVENT:
-            return str(body.get("event") or "") or None
-        return body.get("sink") or self._hooks.get(parcel.topic)
+            named = str(body.get("event") or "")
+        else:
+            named = body.get("sink") or self._hooks.get(parcel.topic) or ""
+        found = [named] if named else []
+        is_end = parcel.topic == WORKFLOW_STATUS and body.get("event") in ENDED
+        if is_end and self._put_away is not None:
+            found.append(ARCHIVE)
+        return found
 
     def deliver(self, destination: str, parcel: Parcel) -> None:
         """Raises Undelivered."""
+        if destination == ARCHIVE and self._put_away is not None:
+            self._put_away(str(parcel.body["workflowId"]))
+            return
         if destination.startswith(WEB):
             self._sender.send(destination, parcel)
             return
@@ -166,9 +188,12 @@ class Delivery:
         self._pauses = {place: p for place, p in self._pauses.items() if place in held}
 
     def _dealt_with(self, parcel: Parcel, held: dict[str, Pause]) -> bool:
-        destination = self._routing.destination(parcel)
-        if destination is None:
-            return True
+        """Every destination has it. One that is offered it again, because another has not taken it,
+        knows it by its number."""
+        done = [self._taken(parcel, place, held) for place in self._routing.destinations(parcel)]
+        return all(done)
+
+    def _taken(self, parcel: Parcel, destination: str, held: dict[str, Pause]) -> bool:
         if destination in held or self._stopping:
             return False
         try:

@@ -13,7 +13,7 @@ from engine.instruments.clock import Clock
 from engine.instruments.telemetry import Telemetry
 from engine.model.status import ExecutionStatus
 from engine.services.sightings import Sightings
-from engine.store import catalogue, retention, search
+from engine.store import catalogue, retention, words
 from engine.store.rowstore import RowStore
 from engine.store.sqlite import SqliteStore
 
@@ -119,9 +119,9 @@ class Chores:
 
     def index(self) -> bool:
         """Take up the words of new and ended executions."""
-        if not self.store.read(search.has_unindexed):
+        if not self.store.read(words.has_unindexed):
             return False
-        return bool(self.keeper.errand(lambda s: search.index_words(s, PIECE)) >= PIECE)
+        return bool(self.keeper.errand(lambda s: words.index_words(s, PIECE)) >= PIECE)
 
     def note_workers(self) -> bool:
         """Write down who polled."""

@@ -67,8 +67,7 @@ def test_an_archived_execution_comes_back_as_it_was(database: RowStore) -> None:
     assert found is not None
     assert found.loaded.execution == execution
     assert (found.loaded.runs, found.before, found.lines) == ([run], [was], story)
-    database.commit(found.group())
-    database.errand(lambda session: archive.drop(session, found, revived=True))
+    database.errand(lambda session: database.write_within(archive.release(session, found)))
     loaded = database.load(key, payloads=True)
     assert loaded is not None
     assert (loaded.execution, loaded.runs) == (execution, [run])

@@ -6,7 +6,7 @@ import pytest
 
 from engine.model.errors import InvalidInput
 from engine.model.status import ExecutionStatus, TaskStatus
-from engine.store import search
+from engine.store import search, words
 from engine.store.contract import Group
 from engine.store.rowstore import RowStore
 from engine.store.search import Found, Search
@@ -142,8 +142,8 @@ def test_executions_are_found_by_their_tasks_each_once(filled: RowStore) -> None
 def test_words_find_executions_once_the_index_has_taken_them_up(filled: RowStore) -> None:
     started(filled, {}, input='{"customer":"Zoë Müller","sum":4711}'.encode(), created_at=NOON + 9)
     assert find(filled, free_text="4711").places == []
-    assert filled.errand(search.index_words) == 5
-    assert filled.errand(search.index_words) == 0
+    assert filled.errand(words.index_words) == 5
+    assert filled.errand(words.index_words) == 0
     assert find(filled, free_text="4711").places == [5]
     assert find(filled, free_text="mül CUSTOMER").places == [5]
     assert find(filled, free_text="declined").places == [2]
@@ -155,14 +155,14 @@ def test_words_find_executions_once_the_index_has_taken_them_up(filled: RowStore
 
 def test_the_index_takes_up_what_an_execution_ended_with(filled: RowStore) -> None:
     execution = started(filled, {})
-    filled.errand(search.index_words)
+    filled.errand(words.index_words)
     ended = changed(execution, status=ExecutionStatus.COMPLETED, output=b'{"parcel":"QX9"}')
     filled.commit(Group([ended]))
-    assert filled.errand(search.index_words) == 1
+    assert filled.errand(words.index_words) == 1
     assert find(filled, free_text="qx9").places == [execution.key]
 
 
 @pytest.mark.parametrize("text", ["'", '"', "a' OR", "(((", "a & | b", "-- x", "NOT", "\\", "{}"])
 def test_any_free_text_is_a_search_and_no_command(filled: RowStore, text: str) -> None:
-    filled.errand(search.index_words)
+    filled.errand(words.index_words)
     find(filled, free_text=text)

@@ -5,7 +5,7 @@ from typing import Any
 
 from engine.core.inbox import Inbox
 from engine.instruments.telemetry import Telemetry
-from engine.store import reading, search
+from engine.store import reading, search, words
 from engine.workers.housekeeping import Chores, Housekeeping
 from tests.engine.builders import Bench, task, workflow
 
@@ -66,7 +66,7 @@ def test_executions_are_found_by_their_words_once_they_are_taken_up() -> None:
             pass
         wanted = search.Search(free_text="albatross")
         assert bench.engine.store.read(lambda s: search.executions(s, wanted)).total == 1
-        assert not bench.engine.store.read(search.has_unindexed)
+        assert not bench.engine.store.read(words.has_unindexed)
 
 
 def test_workers_that_polled_are_written_down() -> None:
