@@ -187,7 +187,7 @@ def post(d: Draft, event: Post) -> None:
 def reset_callbacks(d: Draft, event: ResetCallbacks) -> None:
     """Worker tasks that wait for a callback or a delay become deliverable now."""
     if d.status.terminal:
-        raise Conflict(f"Workflow {d.execution.id} has ended as {d.status}.")
+        raise Conflict(f"Workflow is in terminal state. Status = {d.status}")
     for run in d.all_runs():
         if run.status is TaskStatus.SCHEDULED and run.callback_after > 0:
             mine = d.edit(run)

@@ -4,6 +4,8 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+
 from engine.engine import Engine
 from engine.model.definitions import WorkflowDef
 from engine.model.requests import StartWorkflowRequest
@@ -54,3 +56,26 @@ def test_a_database_that_is_not_there_is_not_made(tmp_path: Path) -> None:
     file = tmp_path / "none.db"
     said = a_prompt().bad(4, "verify", "--database", f"sqlite:///{file}")
     assert "There is no database" in said and not file.exists()
+
+
+@pytest.mark.parametrize("command", [("verify",), ("backup", "copy.db")])
+def test_a_server_cannot_be_named_where_a_database_is_read(command: tuple[str, ...]) -> None:
+    at = ("--server", "http://127.0.0.1:8080")
+    for words in ((*at, *command), (*command, *at)):
+        said = a_prompt().bad(2, *words)
+        assert "reads a database, not a server" in said and "--database" in said
+
+
+def test_a_backup_says_as_json_what_was_written(tmp_path: Path) -> None:
+    file, copy = tmp_path / "reprise.db", tmp_path / "copy.db"
+    Engine(Settings(database=f"sqlite:///{file}", evaluators=1)).stop()
+    [found] = a_prompt().json("backup", str(copy), "--database", f"sqlite:///{file}")
+    assert found == {"file": str(copy), "bytes": copy.stat().st_size}
+
+
+def test_a_check_says_which_database_it_reads_and_no_password(tmp_path: Path) -> None:
+    file = tmp_path / "reprise.db"
+    Engine(Settings(database=f"sqlite:///{file}", evaluators=1)).stop()
+    assert str(file) in a_prompt().type("verify", "--database", f"sqlite:///{file}").stderr
+    nowhere = "postgresql://ann:hush@127.0.0.1:1/none"
+    assert "hush" not in a_prompt().bad(4, "verify", "--database", nowhere)
