@@ -98,11 +98,17 @@ class Engine:
         self.port = ThreadPort(self.core, self.inbox)
         self.thread = CoreThread(self.core, self.inbox, lambda: self.on_failure())
         self.archive = ArchiveShelf(self.port, self.store)
-        self.executions = Executions(self.port, self.store, self.archive, payloads=self.payloads)
-        self.tasks = Tasks(self.port, self.store, self.secrets, self.payloads)
         self.definitions = Definitions(
             self.port, self.store, self.evaluators.evaluate, self.settings.environment()
         )
+        self.executions = Executions(
+            self.port,
+            self.store,
+            self.archive,
+            payloads=self.payloads,
+            sound=self.definitions.require_sound,
+        )
+        self.tasks = Tasks(self.port, self.store, self.secrets, self.payloads)
         shelf = StoredShelf(self.port, self.store)
         self.triggers = Triggers(
             self.port, shelf, self.executions, self.tasks, self.evaluators.evaluate

@@ -44,7 +44,6 @@ class Hot:
 
     def __init__(self, house: House) -> None:
         self._executions = house.executions
-        self._definitions = house.definitions
         self._tasks = house.tasks
         self._telemetry = house.telemetry
         self._posts: dict[str, Door] = {
@@ -207,9 +206,6 @@ class Hot:
 
     def _begun(self, asked: dict[str, Any], person: str | None) -> "Future[str]":
         request = StartWorkflowRequest.read(asked)
-        check_start(request)
-        if request.workflow_def is not None:
-            self._definitions.require_sound(request.workflow_def, "startWorkflow.arg0.workflowDef")
         return self._executions.begin(request, person)
 
 
@@ -223,23 +219,6 @@ def check_result(result: TaskResult) -> None:
         missing.append(Violation("updateTask.taskResult.workflowInstanceId", message))
     if missing:
         raise InvalidInput.of(missing)
-
-
-def check_start(request: StartWorkflowRequest) -> None:
-    """What a start must name, and within which bounds."""
-    found = []
-    if request.name is None and request.workflow_def is None:
-        message = "Workflow name cannot be null or empty"
-        found.append(Violation("startWorkflow.arg0.name", message))
-    given = str(request.priority)
-    if request.priority > 99:
-        message = f"priority: {given} should be maximum 99"
-        found.append(Violation("startWorkflow.arg0.priority", message, given))
-    if request.priority < 0:
-        message = f"priority: {given} should be minimum 0"
-        found.append(Violation("startWorkflow.arg0.priority", message, given))
-    if found:
-        raise InvalidInput.of(found)
 
 
 async def read_call(scope: Scope, receive: Receive, path: dict[str, str]) -> Call:

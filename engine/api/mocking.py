@@ -2,7 +2,6 @@
 own."""
 
 from engine.api.wire import Call
-from engine.model.errors import InvalidInput
 from engine.model.requests import WorkflowTestRequest
 from engine.services.house import House
 from engine.services.schemas import schema_complaint
@@ -12,8 +11,6 @@ from engine.testing.mock_run import MockRun, play
 def played(house: House, call: Call) -> MockRun:
     """Play what a request describes."""
     request = call.record(WorkflowTestRequest)
-    if not request.name and request.workflow_def is None:
-        raise InvalidInput("name is empty: give a registered workflow's, or send workflowDef.")
     engine = house.engine
     return play(
         request,
@@ -24,4 +21,5 @@ def played(house: House, call: Call) -> MockRun:
         limits=engine.settings.limits,
         environment=engine.settings.environment(),
         schema_complaint=schema_complaint,
+        sound=house.definitions.require_sound,
     )

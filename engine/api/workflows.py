@@ -5,7 +5,6 @@ from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 
-from engine.api.hot import check_start
 from engine.api.mocking import played
 from engine.api.waiting import stand_still
 from engine.api.wire import NO_CONTENT, Call, Route, Text
@@ -137,13 +136,6 @@ class Workflows:
             marked = {"dynamic": True}
             given = {**(request.input or {}), "_systemMetadata": marked}
             request = request.but(name=name, input=given)
-        check_start(request)
-        if request.workflow_def is not None:
-            await run_in_threadpool(
-                self._house.definitions.require_sound,
-                request.workflow_def,
-                "executeWorkflow.arg0.workflowDef",
-            )
         strategy = return_strategy(call.text("returnStrategy"))
         seconds = call.number("waitForSeconds") or 10
         workflow_id = await run_in_threadpool(self._executions.start, request, call.person)

@@ -68,13 +68,11 @@ def fill_inputs(parameters: Template, defaults: Mapping[str, Json], root: Root) 
 
 
 def with_input_template(given: Mapping[str, Json], template: Mapping[str, Json]) -> dict[str, Json]:
-    """A workflow's input: each key of its inputTemplate that is absent or null is added, unresolved.
-    An empty input stays empty."""
+    """A workflow's input: each key of its inputTemplate that is absent or null is added, unresolved."""
     result = dict(given)
-    if result:
-        for key, value in template.items():
-            if result.get(key) is None:
-                result[key] = value
+    for key, value in template.items():
+        if result.get(key) is None:
+            result[key] = value
     return result
 
 

@@ -34,14 +34,13 @@ from engine.model.requests import (
     StartWorkflowRequest,
 )
 from engine.rules.rendering import spliced, task_json, workflow_json
-from engine.rules.validation import registration_errors, require
+from engine.rules.starts import Sound, definition_for, input_for, require_startable
 from engine.services.archive_shelf import ArchiveShelf
 from engine.services.payloads import Payloads
 from engine.services.port import Port, ask
 from engine.services.schemas import schema_complaint
 from engine.store.contract import Store
 from engine.tasks.restoring import restore
-from engine.tasks.snapshot import inline_snapshot
 from engine.tasks.view import View
 
 
@@ -55,12 +54,14 @@ class Executions:
         archive: ArchiveShelf | None = None,
         randomness: Callable[[int], bytes] = os.urandom,
         payloads: Payloads | None = None,
+        sound: Sound | None = None,
     ) -> None:
         self._port = port
         self._store = store
         self._archive = archive
         self._randomness = randomness
         self._payloads = payloads or Payloads()
+        self._sound = sound
 
     # Start
 
@@ -83,26 +84,9 @@ class Executions:
         self, request: StartWorkflowRequest, by: str | None, *, isolated: bool = False
     ) -> Start:
         """The event that starts what a request describes."""
-        if not request.name and request.workflow_def is None:
-            raise InvalidInput("name is empty: give the name of a registered workflow.")
-        if request.input is None and not request.external_input_payload_storage_path:
-            raise InvalidInput(
-                "NULL input passed when starting workflow: send an object in `input`, or leave it out."
-            )
-        if not 0 <= request.priority <= 99:
-            raise InvalidInput(f"priority is {request.priority}: it must be from 0 to 99.")
+        require_startable(request)
         found = self.snapshot_for(request)
-        given = self._input(request)
-        for key, value in found.definition.input_template.items():
-            if given.get(key) is None:
-                given[key] = value
-        schema = found.definition.input_schema
-        if schema is not None and found.definition.enforce_schema:
-            complaint = schema_complaint(schema, given)
-            if complaint is not None:
-                raise InvalidInput(
-                    f"The input does not fit the inputSchema of {found.definition.name}: {complaint}"
-                )
+        given = input_for(found.definition, self._input(request), schema_complaint)
         encoded = encode(given) if given else EMPTY
         limit = self._port.core.knowledge.limits.workflow_payload
         if len(encoded) > limit:
@@ -130,7 +114,7 @@ class Executions:
         """What a request brings, inline or by the path of a file."""
         path = request.external_input_payload_storage_path
         if not path:
-            return dict(request.input or {})
+            return request.input or {}
         found: dict[str, Json] = decode(
             self._payloads.named("externalInputPayloadStoragePath", path)
         )
@@ -138,17 +122,7 @@ class Executions:
 
     def snapshot_for(self, request: StartWorkflowRequest) -> Snapshot:
         """The definition a request names or brings, ready to run by."""
-        knowledge = self._port.core.knowledge
-        if request.workflow_def is not None:
-            place = "startWorkflow.arg0.workflowDef"
-            require(registration_errors(request.workflow_def, place, task_def=knowledge.task_def))
-            facts = Facts(now=0, task_def=knowledge.task_def, definition=knowledge.definition)
-            return inline_snapshot(request.workflow_def.json_value(), facts)
-        found = knowledge.definition(request.name or "", request.version)
-        if found is None:
-            version = "null" if request.version is None else request.version
-            raise NotFound(f"No such workflow defined. name={request.name}, version={version}")
-        return found
+        return definition_for(request, self._port.core.knowledge, self._sound)
 
     # Read
 

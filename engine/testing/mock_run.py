@@ -11,19 +11,17 @@ from dataclasses import dataclass, replace
 import orjson
 
 from engine.core.knowledge import Knowledge, ReadDefinition, ReadTaskDef
-from engine.expressions.templates import with_input_template
 from engine.model.definitions import SchemaDef
-from engine.model.errors import InvalidInput, NotFound
+from engine.model.errors import InvalidInput
 from engine.model.events import Start
 from engine.model.execution import Execution, Run
-from engine.model.facts import Facts, Limits, Snapshot
+from engine.model.facts import Facts, Limits
 from engine.model.ids import execution_id
 from engine.model.record import Json, encode
 from engine.model.requests import WorkflowTestRequest
 from engine.rules.rendering import workflow_json
-from engine.rules.validation import registration_errors, require
+from engine.rules.starts import Sound, definition_for, input_for, require_startable
 from engine.tasks.restoring import restore
-from engine.tasks.snapshot import inline_snapshot
 from engine.tasks.view import View
 from engine.testing.mocks import Mocks
 from engine.testing.report import Report, Stop, report_of
@@ -65,10 +63,12 @@ def play(
     most_steps: int = MOST_STEPS,
     environment: dict[str, str] | None = None,
     schema_complaint: SchemaComplaint | None = None,
+    sound: Sound | None = None,
     randomness: Callable[[int], bytes] = os.urandom,
 ) -> MockRun:
     """Play a request. The catalogue (`task_def`, `definition`) is only read; `evaluate` runs the
-    scripts, `schema_complaint` holds input and output to their schemas where it is given.
+    scripts, `schema_complaint` holds input and output to their schemas where it is given, `sound`
+    refuses a definition that could not be registered.
 
     InvalidInput: the request or its mocks cannot be played, or the test never comes to rest.
     """
@@ -83,50 +83,36 @@ def play(
         schema_complaint=schema_complaint,
     )
     table.sit_down(knowledge)
-    start = _start(request, knowledge, schema_complaint)
+    start = _start(request, knowledge, schema_complaint, sound)
     table.play(start, execution_id(now, randomness(10)), mocks)
     return _outcome(table)
 
 
 def _start(
-    request: WorkflowTestRequest, knowledge: Knowledge, complain: SchemaComplaint | None
+    request: WorkflowTestRequest,
+    knowledge: Knowledge,
+    complain: SchemaComplaint | None,
+    sound: Sound | None,
 ) -> Start:
     """The event that begins the test."""
-    if request.input is None:
-        raise InvalidInput("input is null: send an object, or leave the field out.")
-    found = _snapshot(request, knowledge)
-    given = with_input_template(request.input, found.definition.input_template)
-    schema = found.definition.input_schema
-    if complain is not None and schema is not None and found.definition.enforce_schema:
-        complaint = complain(schema, given)
-        if complaint is not None:
-            raise InvalidInput(
-                f"The input does not fit the inputSchema of {found.definition.name}: {complaint}"
-            )
+    require_startable(request)
+    if request.external_input_payload_storage_path:
+        raise InvalidInput(
+            "externalInputPayloadStoragePath names a file: a mock test takes its input inline, in "
+            "`input`."
+        )
+    found = definition_for(request, knowledge, sound)
+    given = input_for(found.definition, request.input or {}, complain)
     return Start(
         definition=found.definition,
         definition_hash=found.hash,
         input=encode(given),
         correlation_id=request.correlation_id,
         priority=request.priority,
+        task_to_domain=dict(request.task_to_domain or {}),
         created_by=request.created_by,
         isolated=True,
     )
-
-
-def _snapshot(request: WorkflowTestRequest, knowledge: Knowledge) -> Snapshot:
-    if request.workflow_def is not None:
-        place = "startWorkflow.arg0.workflowDef"
-        require(registration_errors(request.workflow_def, place, task_def=knowledge.task_def))
-        facts = Facts(now=0, task_def=knowledge.task_def, definition=knowledge.definition)
-        return inline_snapshot(request.workflow_def.json_value(), facts)
-    if not request.name:
-        raise InvalidInput("name is empty: give a registered workflow's, or send workflowDef.")
-    found = knowledge.definition(request.name, request.version)
-    if found is None:
-        version = "null" if request.version is None else request.version
-        raise NotFound(f"No such workflow defined. name={request.name}, version={version}")
-    return found
 
 
 class _HoldingKnowledge(Knowledge):

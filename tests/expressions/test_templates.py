@@ -76,8 +76,8 @@ def test_a_workflow_gets_its_input_template_unresolved() -> None:
     }
 
 
-def test_an_empty_workflow_input_gets_no_defaults() -> None:
-    assert with_input_template({}, {"a": 1}) == {}
+def test_an_empty_workflow_input_gets_all_defaults() -> None:
+    assert with_input_template({}, {"a": 1}) == {"a": 1}
 
 
 def test_a_template_without_expressions_gives_back_the_very_value() -> None:

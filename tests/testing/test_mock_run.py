@@ -299,6 +299,11 @@ def test_a_mock_that_means_nothing_is_refused_by_its_place(mock: dict[str, Any],
     assert [violation.path for violation in refused.value.violations] == [field]
 
 
+def test_an_input_that_is_left_out_is_that_of_the_template():
+    run = played(a_task("pay"), mocks={"pay": [done()]}, fields={"inputTemplate": {"sum": 7}})
+    assert run.workflow["input"] == {"sum": 7}
+
+
 def test_a_definition_that_could_not_be_registered_is_not_played():
     with pytest.raises(InvalidInput) as refused:
         played(a_task("out", "EVENT"))
@@ -313,6 +318,8 @@ def test_a_definition_that_could_not_be_registered_is_not_played():
         ({"name": "nobody", "workflowDef": None}, NotFound),
         ({"name": "", "workflowDef": None}, InvalidInput),
         ({"input": None}, InvalidInput),
+        ({"priority": 100}, InvalidInput),
+        ({"externalInputPayloadStoragePath": "in/file"}, InvalidInput),
     ],
 )
 def test_a_request_that_cannot_be_played_is_refused(
