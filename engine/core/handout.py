@@ -131,17 +131,23 @@ class Handout:
         if policy.rate_limit_per_frequency > 0:
             self._windows.setdefault(run.name, deque()).append(now)
 
-    def hold(self, item: Ready, run: Run, policy: TaskDef, now: int) -> None:
-        """Put an attempt back that a limit forbids: until a slot or the window frees."""
+    def free_at(self, run: Run, policy: TaskDef, now: int) -> int:
+        """When the rate admits one more; 0 where it is not the rate that forbids it."""
         window = self._windows.get(run.name)
         rate = policy.rate_limit_per_frequency
-        if rate > 0 and window and len(window) >= rate:
-            span = max(1, policy.rate_limit_frequency_in_seconds) * 1000
-            free_at = window[-rate] + span
+        if rate <= 0 or not window or len(window) < rate:
+            return 0
+        span = max(1, policy.rate_limit_frequency_in_seconds) * 1000
+        return max(window[-rate] + span, now + 1)
+
+    def hold(self, item: Ready, run: Run, policy: TaskDef, now: int) -> None:
+        """Put an attempt back that a limit forbids: until a slot or the window frees."""
+        free_at = self.free_at(run, policy, now)
+        if free_at:
             queue = self._queues.setdefault((item.carrier, item.domain), Queue())
             entry = (-item.priority, item.due_at, item.execution, item.seq)
             queue.known[item.execution, item.seq] = entry
-            heapq.heappush(queue.later, (max(free_at, now + 1), entry))
+            heapq.heappush(queue.later, (free_at, entry))
             return
         entry = (-item.priority, item.due_at, item.execution, item.seq)
         self._held.setdefault(run.name, []).append(((item.carrier, item.domain), entry))

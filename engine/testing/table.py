@@ -56,6 +56,10 @@ class _Step:
     order: int
     place: Place = field(compare=False)
     event: Event = field(compare=False)
+    then: Event | None = field(compare=False, default=None)
+    """The report that follows once it is taken."""
+    takes_ms: int = field(compare=False, default=0)
+    """How long after that."""
 
 
 class Table:
@@ -75,6 +79,8 @@ class Table:
         self._assigned: set[Place] = set()
         """Attempts that a mock is at work on."""
         self._steps: list[_Step] = []
+        self._held: list[_Step] = []
+        """Claims that the concurrency limit of their task definition forbids for now."""
         self._count = 0
 
     def sit_down(self, knowledge: Knowledge) -> None:
@@ -130,6 +136,7 @@ class Table:
             self._settle()
             if self._executions[ROOT].status.terminal:
                 return
+            self._let_go_on()
             self._give_mocks()
             instant = self._next_instant()
             if instant is None:
@@ -202,22 +209,29 @@ class Table:
         silent = outcome.status is TaskStatus.TIMED_OUT
         if silent:
             self._require_deadline(execution, run)
+        report = None if silent else self._report(run, outcome)
         if run.carrier is not None and not (silent and self._poll_deadline_only(execution, run)):
-            self._put(taken_at, place, Claim(seq=run.seq, worker=WORKER))
-        if not silent:
-            report = Result(
-                seq=run.seq,
-                status=outcome.status,
-                output=encode(outcome.output or {}),
-                merge=True,
-                reason=outcome.reason,
-                worker=WORKER,
-            )
+            claim = Claim(seq=run.seq, worker=WORKER)
+            self._put(taken_at, place, claim, then=report, takes_ms=outcome.takes_ms)
+        elif report is not None:
             self._put(taken_at + outcome.takes_ms, place, report)
 
-    def _put(self, at: int, place: Place, event: Event) -> None:
+    @staticmethod
+    def _report(run: Run, outcome: Outcome) -> Result:
+        return Result(
+            seq=run.seq,
+            status=outcome.status,
+            output=encode(outcome.output or {}),
+            merge=True,
+            reason=outcome.reason,
+            worker=WORKER,
+        )
+
+    def _put(
+        self, at: int, place: Place, event: Event, then: Event | None = None, takes_ms: int = 0
+    ) -> None:
         self._count += 1
-        heapq.heappush(self._steps, _Step(at, self._count, place, event))
+        heapq.heappush(self._steps, _Step(at, self._count, place, event, then, takes_ms))
 
     def _policy(self, execution: Execution, run: Run) -> TaskDef:
         return View(execution, Facts(now=0)).node_of(run).task_def
@@ -243,12 +257,44 @@ class Table:
 
     def _take(self, step: _Step) -> None:
         """A mock acts, if its attempt is still open."""
-        if step.place not in self._open:
+        if step.place not in self._open or self._limited(step):
             return
         self._ask(step.event, key=step.place[0])
+        if step.then is not None:
+            self._put(self.clock.now() + step.takes_ms, step.place, step.then)
         self._settle()
         if isinstance(step.event, Result):
             self._assigned.discard(step.place)
+
+    def _limited(self, step: _Step) -> bool:
+        """Must a claim wait, because a limit of its task definition is reached?"""
+        if not isinstance(step.event, Claim):
+            return False
+        run, now = self._open[step.place], self.clock.now()
+        policy = self._policy(self._executions[step.place[0]], run)
+        handout = self._core.handout
+        if handout.admits(run, policy, now):
+            handout.handed_out(run, policy, now)
+            return False
+        free_at = handout.free_at(run, policy, now)
+        if free_at:
+            self._put(free_at, step.place, step.event, step.then, step.takes_ms)
+        else:
+            self._held.append(step)
+        return True
+
+    def _let_go_on(self) -> None:
+        """Claims that were held back are made where there is room by now."""
+        held, self._held = self._held, []
+        for step in held:
+            run = self._open.get(step.place)
+            if run is None:
+                continue
+            policy = self._policy(self._executions[step.place[0]], run)
+            if self._core.handout.admits(run, policy, self.clock.now()):
+                self._put(self.clock.now(), step.place, step.event, step.then, step.takes_ms)
+            else:
+                self._held.append(step)
 
     def _next_instant(self) -> int | None:
         """The next instant at which something happens; None: only mocks could go on."""

@@ -108,6 +108,46 @@ def test_parallel_branches_take_as_long_as_the_longest():
     assert run.report.elapsed_ms == 5_000
 
 
+@pytest.mark.parametrize(
+    ("policy", "elapsed_ms"),
+    [
+        ({"concurrentExecLimit": 1}, 9_000),
+        ({"concurrentExecLimit": 2}, 6_000),
+        ({"rateLimitPerFrequency": 1, "rateLimitFrequencyInSeconds": 60}, 123_000),
+        ({"rateLimitPerFrequency": 2, "rateLimitFrequencyInSeconds": 60}, 63_000),
+    ],
+)
+def test_limits_hold_tasks_back_on_the_virtual_clock(policy: dict[str, int], elapsed_ms: int):
+    refs = ("one", "two", "three")
+    run = played(
+        a_task("split", "FORK_JOIN", forkTasks=[[{**a_task(ref), "name": "pay"}] for ref in refs]),
+        a_task("meet", "JOIN", joinOn=list(refs)),
+        mocks={ref: [{"executionTime": 3_000}] for ref in refs},
+        task_defs={"pay": policy},
+    )
+    assert run.workflow["status"] == "COMPLETED"
+    assert run.report.elapsed_ms == elapsed_ms
+
+
+def test_what_a_limit_holds_back_goes_on_when_its_slot_times_out():
+    policy = {"concurrentExecLimit": 1, "retryCount": 0, "responseTimeoutSeconds": 20}
+    run = played(
+        a_task(
+            "split",
+            "FORK_JOIN",
+            forkTasks=[
+                [{**a_task("one", optional=True), "name": "pay"}],
+                [{**a_task("two"), "name": "pay"}],
+            ],
+        ),
+        a_task("meet", "JOIN", joinOn=["one", "two"]),
+        mocks={"one": [{"status": "TIMED_OUT"}], "two": [{"executionTime": 1_000}]},
+        task_defs={"pay": policy},
+    )
+    assert run.workflow["status"] == "COMPLETED"
+    assert run.report.elapsed_ms == 21_000
+
+
 def test_a_wait_with_an_end_passes_by_itself():
     run = played(a_task("sleep", "WAIT", inputParameters={"duration": "30 days"}))
     assert run.workflow["status"] == "COMPLETED"
