@@ -149,8 +149,13 @@ class Hot:
     async def _report(self, call: Call, receive: Receive) -> Answered:
         """Report on a task; late and repeated reports change nothing."""
         result = call.record(TaskResult)
-        run = await self._reported(result, call)
-        task_id = self._tasks.reported(result, run).task_id
+        try:
+            run = await self._reported(result, call)
+            task_id = self._tasks.reported(result, run).task_id
+        except NotFound:
+            task_id = result.task_id or ""
+            if await run_in_threadpool(self._executions.archived_task, task_id) is None:
+                raise
         return 200, [_TEXT], task_id.encode()
 
     async def _report_and_poll(self, call: Call, receive: Receive) -> Answered | None:

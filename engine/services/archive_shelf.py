@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from engine.services.port import Port
-from engine.store import archive, retention
+from engine.store import archive, retention, words
 from engine.store.archive import Archived
 from engine.store.kin import archived_kin
 from engine.store.rowstore import RowStore
@@ -44,3 +44,17 @@ class ArchiveShelf:
         found = archive.get(session, key)
         if found is not None:
             self._store.write_within(archive.release(session, found))
+
+    def remove(self, workflow_id: str) -> bool:
+        """Remove an archived execution for good; whether there was one."""
+        found = self.find(workflow_id)
+        if found is None:
+            return False
+        keys = [found.loaded.execution.key]
+
+        def work(session: Any) -> None:
+            archive.forget(session, keys)
+            words.forget_words(session, keys)
+
+        self._port.errand(work, catalogue=False)
+        return True

@@ -33,6 +33,7 @@ from engine.model.requests import (
     SkipRequest,
     StartWorkflowRequest,
 )
+from engine.rules.decide import decide
 from engine.rules.rendering import spliced, task_json, workflow_json
 from engine.rules.starts import Sound, definition_for, input_for, require_startable
 from engine.services.archive_shelf import ArchiveShelf
@@ -197,17 +198,19 @@ class Executions:
         if self._archive is not None:
             self._archive.bring_back(workflow_id)
 
-    def _revive(self, workflow_id: str, event: Event) -> None:
-        """Have an ended execution run again. A listener may put it away just now: then once more."""
-        try:
-            self._ask(workflow_id, event)
-        except NotFound:
-            if self._store.key_of(workflow_id) is not None:
-                raise
-            self._out_of_the_archive(workflow_id)
-            self._ask(workflow_id, event)
-
     def _ask(self, workflow_id: str, event: Event) -> Any:
+        """One that is archived, or is put away just now, answers as it would among the living, and
+        is brought back only if anything changes."""
+        try:
+            return ask(self._port, event, workflow_id=workflow_id, urgent=True)
+        except NotFound:
+            view = self._archived(workflow_id)
+            if view is None:
+                raise
+        changes = decide(view.execution, event, view.facts)
+        if changes.empty:
+            return changes.reply
+        self._out_of_the_archive(workflow_id)
         return ask(self._port, event, workflow_id=workflow_id, urgent=True)
 
     def pause(self, workflow_id: str, by: str | None = None, why: str | None = None) -> None:
@@ -242,7 +245,7 @@ class Executions:
     ) -> None:
         """Try again what failed."""
         self._out_of_the_archive(workflow_id)
-        self._revive(
+        self._ask(
             workflow_id, Retry(resume_subworkflow_tasks=resume_subworkflow_tasks, by=by, why=why)
         )
 
@@ -265,7 +268,7 @@ class Executions:
                 raise NotFound(f"No such workflow defined. name={name}, version=null")
             definition, content_hash = found.definition, found.hash
         event = Restart(definition=definition, definition_hash=content_hash, by=by, why=why)
-        self._revive(workflow_id, event)
+        self._ask(workflow_id, event)
 
     def rerun(
         self,
@@ -288,7 +291,7 @@ class Executions:
             by=by,
             why=why,
         )
-        self._revive(owner, event)
+        self._ask(owner, event)
         return workflow_id
 
     def _owner_of(self, workflow_id: str, task_id: str) -> str:

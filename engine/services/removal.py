@@ -1,10 +1,11 @@
-"""Taking executions away because somebody asks for it. (What retention takes away goes into the
-archive and can still be read.)"""
+"""Taking executions away for good because somebody asks for it, from the archive too. (What
+retention or a listener archives can still be read.)"""
 
 from functools import partial
 from typing import Any
 
 from engine.model.errors import InvalidInput, NotFound
+from engine.services.archive_shelf import ArchiveShelf
 from engine.services.executions import Executions
 from engine.services.port import Port
 from engine.store import retention
@@ -18,6 +19,7 @@ class Removal:
         self._port = port
         self._store = store
         self._executions = executions
+        self._archive = ArchiveShelf(port, store)
 
     def remove(
         self, workflow_id: str, archive: bool, by: str | None = None, why: str | None = None
@@ -25,6 +27,8 @@ class Removal:
         """Remove an execution for good; as with Conductor, `archive` takes ended ones alone. One that
         still runs is ended first, so that nothing of it stays in a queue or counts against a limit.
         """
+        if self._archive.remove(workflow_id):
+            return
         key = self._store.key_of(workflow_id)
         view = None if key is None else self._executions.view_of(key)
         if key is None or view is None:

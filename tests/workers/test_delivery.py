@@ -35,6 +35,39 @@ def test_a_listener_is_told_of_executions_that_ask_for_it() -> None:
     assert told[-1]["status"] == "COMPLETED"
 
 
+def test_an_execution_that_asks_for_a_listener_is_archived_when_it_has_ended() -> None:
+    """ARC-01. Others stay, and so does what has not ended."""
+    with Bench(archive_listener=True) as bench:
+        bench.define(
+            workflow("w", task("n", "NOOP"), **TOLD),
+            workflow("bad", task("t", "TERMINATE", terminationStatus="FAILED"), **TOLD),
+            workflow("open", task("g", "WAIT"), **TOLD),
+            workflow("plain", task("n", "NOOP")),
+        )
+        store = bench.engine.store
+        names = [bench.start(name) for name in ("plain", "open", "w", "bad")]
+        bench.until(lambda: not waiting(bench) and store.key_of(names[3]) is None)
+        assert [store.key_of(name) is None for name in names] == [False, False, True, True]
+        assert [bench.get(name)["status"] for name in names] == [
+            "COMPLETED",
+            "RUNNING",
+            "COMPLETED",
+            "FAILED",
+        ]
+        assert store.read(counts)["w", "COMPLETED"] == 1
+
+
+def test_a_listener_that_does_not_answer_keeps_nothing_from_the_archive() -> None:
+    with (
+        web(lambda seen: Reply(503)) as deaf,
+        Bench(workflow_listener=deaf.url, archive_listener=True) as bench,
+    ):
+        define(bench)
+        name = bench.start("w")
+        bench.until(lambda: bench.engine.store.key_of(name) is None)
+        assert waiting(bench)
+
+
 def test_a_message_that_was_not_taken_is_offered_again() -> None:
     def answer(seen: Seen) -> Reply:
         return Reply(500 if len(server.seen) == 1 else 200)
