@@ -30,9 +30,9 @@ KEEP_ALIVE_SECONDS = 75
 """Longer than clients keep an idle connection, so that none is closed under a request."""
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; its exit code."""
-    given = parser().parse_args(arguments)
+def main(arguments: Sequence[str] | None = None, typed: str = "python -m engine") -> int:
+    """Run a command; its exit code. `typed` is what a person calls this program."""
+    given = parser(typed).parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     try:
         settings = settings_from(
@@ -54,9 +54,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return BAD_START
 
 
-def parser() -> argparse.ArgumentParser:
+def parser(typed: str) -> argparse.ArgumentParser:
     """What may be asked on the command line."""
-    found = argparse.ArgumentParser(prog="python -m engine", description=__doc__)
+    found = argparse.ArgumentParser(prog=typed, description=__doc__)
     commands = found.add_subparsers(dest="command", required=True)
     serving = commands.add_parser("serve", help="run an engine and its REST API")
     serving.add_argument("--host", help="the address to listen on (127.0.0.1)")

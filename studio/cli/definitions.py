@@ -105,7 +105,7 @@ def validate(ask: Asking, files: tuple[str, ...]) -> None:
             ask.out.event(
                 {"file": place, "name": name, "valid": False, "problems": problems}
                 | ({} if problems else {"problems": [{"path": "", "message": error.message}]}),
-                f"{place}: {plain(name)} is not valid. {plain(sentence(error))}",
+                "\n".join(_complaint(f"{place}: {plain(name)}", error)),
             )
         else:
             ask.out.event(
@@ -114,6 +114,16 @@ def validate(ask: Asking, files: tuple[str, ...]) -> None:
             )
     if failed:
         raise Told(f"{wording.plural(failed, 'definition')} not valid.", FAILED)
+
+
+def _complaint(what: str, error: ServerError) -> Iterator[str]:
+    """Why a definition is not valid: each problem in a line of its own."""
+    if not error.violations:
+        yield f"{what} is not valid. {plain(sentence(error))}"
+        return
+    yield f"{what} is not valid:"
+    for one in error.violations:
+        yield f"  {plain(one.path)}: {plain(one.message)}"
 
 
 @definitions.command()

@@ -27,7 +27,8 @@ def enter(module: str, arguments: Sequence[str]) -> NoReturn:
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def serve(arguments: tuple[str, ...]) -> None:
     """Run the engine alone: the REST API, no studio. `serve --help` lists its options."""
-    enter(ENGINE, ["serve", *arguments])
+    room: Any = importlib.import_module(ENGINE)
+    raise SystemExit(room.main(["serve", *arguments], typed="reprise"))
 
 
 @click.command()

@@ -19,6 +19,7 @@ Row = Sequence[object]
 
 _GAP: Final = "  "
 _NARROWEST: Final = 12
+_ID_AND_MORE: Final = 40
 _COLOURS: Final[Mapping[str, str]] = {
     "COMPLETED": "green",
     "COMPLETED_WITH_ERRORS": "yellow",
@@ -89,19 +90,30 @@ def status(word: object) -> str:
     return click.style(text, fg=colour) if colour else text
 
 
-def table(columns: Sequence[str], rows: Sequence[Row]) -> list[str]:
-    """Aligned columns; on a terminal the last one is cut to its width, in a pipe nothing is."""
+def table(columns: Sequence[str], rows: Sequence[Row], width: int | None = None) -> list[str]:
+    """Aligned columns, cut to a width, which is the terminal's if there is one; in a pipe nothing
+    is cut."""
     cells = [[_cell(value) for value in row] for row in rows]
     widths = [max(len(title), *(len(row[at]) for row in cells)) for at, title in enumerate(columns)]
-    if _to_person():
-        room = shutil.get_terminal_size().columns - sum(widths[:-1]) - len(_GAP) * len(widths[:-1])
-        widths[-1] = min(widths[-1], max(room, _NARROWEST))
+    if width is None and _to_person():
+        width = shutil.get_terminal_size().columns
+    if width is not None:
+        widths = _cut(widths, width)
     numeric = [
         all(isinstance(row[at], int) for row in rows if row[at] not in ("", None))
         for at in range(len(columns))
     ]
     lines = [_line(columns, widths, numeric, coloured=False)]
     return lines + [_line(row, widths, numeric, coloured=True) for row in cells]
+
+
+def _cut(widths: list[int], width: int) -> list[int]:
+    """The last column gives way first; others only if they are longer than an id."""
+    first, last = widths[:-1], widths[-1]
+    room = width - len(_GAP) * len(first)
+    if sum(first) + min(last, _NARROWEST) > room:
+        first = [min(one, _ID_AND_MORE) for one in first]
+    return [*first, min(last, max(room - sum(first), _NARROWEST))]
 
 
 def _cell(value: object) -> str:

@@ -7,7 +7,7 @@ from studio.cli import documents
 from studio.cli.asking import Asking
 from studio.cli.failures import Told, code_of, sentence, together
 from studio.cli.output import plain
-from studio.client.errors import ServerError, Unreachable
+from studio.client.errors import Refused, ServerError, Unreachable
 
 Document = dict[str, Any]
 
@@ -21,8 +21,8 @@ def register_each(
     hint: str = "",
 ) -> None:
     """Save every document; `about` says which it is to a program, `title` to a person. Told, with
-    the `hint`, when one or more were refused."""
-    codes = []
+    the `hint`, when one or more were refused because they are there already."""
+    codes, there = [], False
     for place, found in list(documents.objects(files)):
         told, what = {"file": place, **about(found)}, title(found)
         try:
@@ -31,6 +31,7 @@ def register_each(
             raise
         except ServerError as error:
             codes.append(code_of(error))
+            there = there or isinstance(error, Refused)
             ask.out.event(
                 {**told, "registered": False, "error": sentence(error)},
                 f"{what}: not registered. {plain(sentence(error))}",
@@ -40,4 +41,5 @@ def register_each(
             ask.out.event({**told, "registered": True}, f"{what}: registered.")
     failed = sum(map(bool, codes))
     if failed:
-        raise Told(f"{failed} of {len(codes)} not registered.{hint}", together(codes))
+        advice = hint if there else ""
+        raise Told(f"{failed} of {len(codes)} not registered.{advice}", together(codes))

@@ -30,6 +30,9 @@ _BY_STATUS: Final[Mapping[int, type[ServerError]]] = {
     503: errors.Busy,
 }
 
+_THERE_ALL_THE_SAME: Final = ("is still running", "is non-restartable")
+"""Conductor refuses a retry and a restart with 404, although the execution is there."""
+
 T = TypeVar("T")
 
 
@@ -149,6 +152,8 @@ def _value(answer: httpx.Response, what: str) -> Any:
     document = _error_document(answer)
     message = str(document.get("message") or f"{what} was answered {answer.status_code}.")
     kind = _BY_STATUS.get(answer.status_code, errors.Broken)
+    if kind is errors.Missing and any(words in message for words in _THERE_ALL_THE_SAME):
+        kind = errors.Refused
     raise kind(message, _violations(document.get("validationErrors")))
 
 

@@ -47,6 +47,22 @@ def test_a_version_that_exists_is_refused_unless_it_may_be_overwritten(
     assert terminal.client.definition("d_twice")["tasks"][0]["taskReferenceName"] == "two"
 
 
+def test_overwriting_is_no_advice_for_a_definition_that_is_wrong(
+    terminal: EngineTerminal, tmp_path: Path
+) -> None:
+    wrong = a_file(tmp_path, {**a_definition("d_wrong"), "tasks": []})
+    assert "--overwrite" not in terminal.bad(4, "definitions", "register", wrong)
+
+
+def test_each_problem_of_a_definition_has_a_line(terminal: EngineTerminal, tmp_path: Path) -> None:
+    bare = {"name": "s", "taskReferenceName": "s", "type": "SWITCH"}
+    wrong = a_file(tmp_path, a_definition("d_lines", bare, simple("a"), simple("a")))
+    lines = terminal.type("definitions", "validate", wrong).stdout.splitlines()
+    assert lines[0].endswith("d_lines is not valid:")
+    assert len(lines) > 2 and all(line.startswith("  ") for line in lines[1:])
+    assert any("decisionCases" in line for line in lines[1:])
+
+
 def test_a_file_of_many_registers_what_is_sound(terminal: EngineTerminal, tmp_path: Path) -> None:
     file = a_file(tmp_path, [a_definition("d_good"), {**a_definition("d_bad"), "tasks": []}])
     result = terminal.type("definitions", "register", file, "--json")
@@ -63,7 +79,7 @@ def test_validation_names_every_problem_and_stores_nothing(
     result = terminal.type("definitions", "validate", good, bad)
     assert result.exit_code == 1
     assert "d_sound is valid." in result.stdout
-    assert "d_broken is not valid." in result.stdout and "same" in result.stdout
+    assert "d_broken is not valid:" in result.stdout and "same" in result.stdout
     assert not {"d_sound", "d_broken"} & terminal.client.versions().keys()
 
 

@@ -187,6 +187,15 @@ def test_one_refusal_does_not_hold_up_the_others(terminal: EngineTerminal) -> No
     assert [line["ok"] for line in terminal.json("resume", "nobody", running)] == [False, True]
 
 
+def test_what_still_runs_is_there_and_cannot_be_retried(terminal: EngineTerminal) -> None:
+    """Conductor answers with 404 here, but nothing has to be looked for."""
+    terminal.define("x_runs")
+    id_ = terminal.start("x_runs")
+    said = terminal.bad(4, "retry", id_)
+    assert "still running" in said and "reprise status" in said
+    assert "search" not in said
+
+
 def test_a_failed_task_is_retried_and_rerun_with_another_input(terminal: EngineTerminal) -> None:
     id_ = terminal.start(terminal.define("e_again", simple("one"), simple("two")), word="a")
     actor = ["COMPLETED", "FAILED_WITH_TERMINAL_ERROR"]

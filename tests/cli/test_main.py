@@ -7,6 +7,7 @@ import pytest
 from studio import supervisor
 from studio.cli.doors import flags
 from studio.cli.main import COMMANDS, cli
+from studio.cli.output import table
 from tests.cli.terminal import EngineTerminal, Terminal
 from tests.client.fake_conductor import Server
 
@@ -89,6 +90,11 @@ def test_without_a_command_the_supervisor_gets_the_options(
     assert "give one" in terminal.bad(2, "--one-process", "--server", "http://a")
 
 
+def test_serve_calls_itself_what_was_typed(terminal: EngineTerminal) -> None:
+    assert terminal.good("serve", "--help").startswith("usage: reprise serve")
+    assert "reprise serve: error" in terminal.bad(2, "serve", "--port", "x")
+
+
 def test_serve_is_the_engine_s_own_command(terminal: EngineTerminal) -> None:
     assert "--worker-threads" in terminal.good("serve", "--help")
     assert "no-such-option" in terminal.bad(2, "serve", "--no-such-option")
@@ -147,3 +153,11 @@ def test_foreign_text_cannot_steer_the_terminal() -> None:
     text = terminal.type("search").stdout
     assert "\x1b" not in text and "gone second line" in text
     assert json.loads(terminal.type("search", "--json").stdout)["status"] == "RUNNING"
+
+
+def test_one_wide_cell_leaves_room_for_the_others_on_a_terminal() -> None:
+    rows = [("q" * 500, 1, "ann", "r" * 500), ("short", 22, "bob", "")]
+    for line in table(("QUEUE", "WAITING", "WORKER", "REASON"), rows, width=100):
+        assert len(line) <= 100
+    assert "q" * 99 in table(("QUEUE",), [("q" * 500,)], width=100)[1]
+    assert "q" * 500 in table(("QUEUE", "WORKER"), [("q" * 500, "ann")])[1]
