@@ -9,20 +9,33 @@ from bisect import bisect_left
 from collections import Counter
 from typing import Any
 
+from engine.instruments.aliases import DURATION, RETRY, STEP, Labels, aliases
+
 BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 60.0, 600.0)
 MOST_SERIES = 10_000
 
-Labels = tuple[tuple[str, str], ...]
+SILENT = "responseTimeout"
+"""How the reason of an attempt begins whose worker was not heard of."""
 
 HELP = {
+    "activity_execution_total": "Attempts that reached outside the engine, by outcome.",
+    "activity_retry_total": "Those of them that were not the first.",
     "reprise_workflow_total": "What happened to workflows, by name.",
     "reprise_task_total": "Tasks that ended, by type and status.",
     "reprise_event_total": "Other things that happened in the engine.",
+    "step_execution_total": "Attempts that ended, by outcome.",
+    "step_failure_total": "Attempts that failed or timed out.",
+    "step_retry_total": "Attempts that ended and were not the first.",
     "task_execution_seconds": "From taken by a worker to its end.",
     "task_poll_total": "How often workers asked.",
     "task_queue_wait_seconds": "From scheduled to taken by a worker.",
-    "task_timeout_total": "Attempts that timed out.",
+    "task_response_timeout_total": "Attempts whose worker was not heard of in time.",
+    "task_timeout_total": "Attempts that took too long otherwise.",
+    "task_update_conflict_total": "Reports that came too late, by the task's status.",
+    "workflow_completed_total": "Workflows that completed.",
+    "workflow_duration_seconds": "From start to end, however they ended.",
     "workflow_execution_seconds": "From start to end, of workflows that completed.",
+    "workflow_failed_total": "Workflows that ended otherwise than completed.",
     "workflow_failure_total": "Workflows that ended otherwise than completed, by status.",
     "workflow_start_success_total": "Workflows that were started.",
 }
@@ -57,6 +70,8 @@ class Metrics:
             self._workflow(what.removeprefix("workflow."), facts["execution"])
         elif what == "task.polled":
             self._count("task_poll_total", (("taskType", facts["task_type"]),))
+        elif what == "task.update_conflict":
+            self._conflict(facts["execution"], facts["event"].seq)
         else:
             self._count("reprise_event_total", (("what", what),))
 
@@ -68,19 +83,34 @@ class Metrics:
         if what == "started":
             version = ("version", str(definition.version))
             self._count("workflow_start_success_total", (name, version, owner))
-        elif what == "completed":
-            took = max(0, execution.ended_at - execution.created_at) / 1000
-            self._time("workflow_execution_seconds", (name, owner), took)
         elif what == status.lower() and execution.status.terminal:
-            self._count("workflow_failure_total", (name, ("status", status), owner))
+            took = max(0, execution.ended_at - execution.created_at) / 1000
+            version = ("version", str(definition.version))
+            ended = (("workflow", name[1]), version, ("status", status))
+            self._time(DURATION, ended, took)
+            if what == "completed":
+                self._time("workflow_execution_seconds", (name, owner), took)
+            else:
+                self._count("workflow_failure_total", (name, ("status", status), owner))
+
+    def _conflict(self, execution: Any, seq: int) -> None:
+        run = execution.runs.get(seq)
+        labels = [("workflowName", str(execution.definition.name))]
+        if run is not None:
+            labels += [("taskType", str(run.name)), ("taskStatus", run.status.value)]
+        self._count("task_update_conflict_total", tuple(labels))
 
     def _task(self, run: Any, was: Any) -> None:
         if not run.ended_at or (was is not None and was.ended_at):
             return
         kind, status = ("taskType", str(run.name)), ("status", run.status.value)
-        self._count("reprise_task_total", (("type", str(run.type)), status))
-        if run.status.value == "TIMED_OUT":
-            self._count("task_timeout_total", (kind,))
+        step = (("task_type", str(run.type)), ("task_name", kind[1]), ("outcome", status[1]))
+        self._count(STEP, step)
+        if run.attempt:
+            self._count(RETRY, step)
+        if status[1] == "TIMED_OUT":
+            silent = (run.reason or "").startswith(SILENT)
+            self._count("task_response_timeout_total" if silent else "task_timeout_total", (kind,))
         if run.started_at:
             waited = max(0, run.started_at - run.queued_at) / 1000
             self._time("task_queue_wait_seconds", (kind,), waited)
@@ -108,7 +138,8 @@ class Metrics:
     def render(self, gauges: dict[str, float] | None = None) -> str:
         """All of it as text, and what the caller has measured at this moment."""
         with self._lock:
-            counts = sorted(self._counts.items())
+            timed = {place: sum(t.buckets) for place, t in self._timings.items()}
+            counts = sorted({**self._counts, **aliases(self._counts, timed)}.items())
             timings = sorted(
                 (place, list(t.buckets), t.total) for place, t in self._timings.items()
             )

@@ -1,15 +1,21 @@
 """What is counted, and how Prometheus reads it."""
 
+from dataclasses import replace
 from typing import Any
 
 from engine.instruments.metrics import Metrics
 from engine.model.definitions import WorkflowDef
+from engine.model.events import Result
 from engine.model.execution import Execution, Run
-from engine.model.status import TaskStatus
+from engine.model.status import ExecutionStatus, TaskStatus
 
 
-def a_run(status: TaskStatus, **times: int) -> Run:
-    return Run(1, "id", "a", "a", 'ship"it', "a", status, **times)
+def a_run(status: TaskStatus, kind: str = 'ship"it', **more: Any) -> Run:
+    return Run(1, "id", "a", "a", kind, "a", status, **more)
+
+
+def moved(run: Run) -> tuple[str, dict[str, Any]]:
+    return "task.moved", {"run": run, "was": a_run(TaskStatus.IN_PROGRESS)}
 
 
 def ended() -> Run:
@@ -54,6 +60,73 @@ def test_workflows_are_counted_by_name_and_what_happened() -> None:
     execution = Execution(1, "id", WorkflowDef(name="order"), "")
     lines = heard(*[("workflow.completed", {"execution": execution})] * 2)
     assert 'reprise_workflow_total{workflow="order",what="completed"} 2' in lines
+
+
+def test_steps_are_counted_by_outcome_and_those_that_reach_outside_once_more() -> None:
+    lines = heard(
+        moved(a_run(TaskStatus.COMPLETED, "SIMPLE", ended_at=5)),
+        moved(a_run(TaskStatus.FAILED, "SIMPLE", ended_at=5)),
+        moved(a_run(TaskStatus.TIMED_OUT, "SIMPLE", ended_at=5, attempt=1)),
+        moved(a_run(TaskStatus.COMPLETED, "SWITCH", ended_at=5, attempt=1)),
+    )
+    simple, switch = 'task_type="SIMPLE",task_name="a"', 'task_type="SWITCH",task_name="a"'
+    for line in (
+        f'step_execution_total{{{simple},outcome="COMPLETED"}} 1',
+        f'step_execution_total{{{switch},outcome="COMPLETED"}} 1',
+        f'step_failure_total{{{simple},outcome="FAILED"}} 1',
+        f'step_failure_total{{{simple},outcome="TIMED_OUT"}} 1',
+        f'step_retry_total{{{simple},outcome="TIMED_OUT"}} 1',
+        f'activity_execution_total{{{simple},outcome="COMPLETED"}} 1',
+        f'activity_retry_total{{{simple},outcome="TIMED_OUT"}} 1',
+    ):
+        assert line in lines
+    assert not [line for line in lines if line.startswith("activity") and "SWITCH" in line]
+    assert not [line for line in lines if line.startswith("step_failure") and "COMPLETED" in line]
+
+
+def test_workflows_are_counted_and_timed_under_the_names_of_agents_too() -> None:
+    done = Execution(1, "id", WorkflowDef(name="order"), "", created_at=1000, ended_at=3000)
+    done = replace(done, status=ExecutionStatus.COMPLETED)
+    failed = replace(done, status=ExecutionStatus.FAILED)
+    lines = heard(
+        ("workflow.started", {"execution": done}),
+        ("workflow.completed", {"execution": done}),
+        ("workflow.failed", {"execution": failed}),
+    )
+    order = 'workflow="order",version="1"'
+    for line in (
+        f"workflow_started_total{{{order}}} 1",
+        f'workflow_completed_total{{{order},status="COMPLETED"}} 1',
+        f'workflow_failed_total{{{order},status="FAILED"}} 1',
+        f'workflow_duration_seconds_sum{{{order},status="FAILED"}} 2.000000',
+        'workflow_start_success_total{workflowName="order",version="1",ownerApp="unknown"} 1',
+        'workflow_failure_total{workflowName="order",status="FAILED",ownerApp="unknown"} 1',
+    ):
+        assert line in lines
+
+
+def test_a_silent_worker_is_told_apart_from_a_slow_one() -> None:
+    silent = "responseTimeout: 3 exceeded for the taskId: 1 with Task Definition: a"
+    lines = heard(
+        moved(a_run(TaskStatus.TIMED_OUT, ended_at=5, reason=silent)),
+        moved(a_run(TaskStatus.TIMED_OUT, ended_at=5, reason="Task timed out after 5 seconds.")),
+    )
+    assert 'task_response_timeout_total{taskType="a"} 1' in lines
+    assert 'task_timeout_total{taskType="a"} 1' in lines
+
+
+def test_polls_and_late_reports_have_conductors_names() -> None:
+    execution = Execution(1, "id", WorkflowDef(name="order"), "")
+    execution.runs[1] = a_run(TaskStatus.COMPLETED)
+    late = Result(seq=1, status=TaskStatus.FAILED)
+    lines = heard(
+        ("task.polled", {"task_type": "a"}),
+        ("task.update_conflict", {"execution": execution, "event": late}),
+    )
+    assert 'task_poll_total{taskType="a"} 1' in lines
+    assert 'task_poll_count_total{taskType="a"} 1' in lines
+    conflict = 'workflowName="order",taskType="a",taskStatus="COMPLETED"'
+    assert f"task_update_conflict_total{{{conflict}}} 1" in lines
 
 
 def test_each_series_is_headed_once_and_gauges_are_added() -> None:
