@@ -5,7 +5,6 @@ The one place where an error becomes HTTP. Nothing here knows what a request is 
 
 import gzip
 import json
-import re
 import socket
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -16,7 +15,7 @@ import orjson
 from starlette.responses import Response
 
 from engine.model.errors import EngineError, InvalidInput, NotFound, NotTaken, TooLarge
-from engine.model.record import Json, Record
+from engine.model.record import Json, Record, has_long_number
 
 JSON_TYPE = "application/json"
 TEXT_TYPE = "text/plain;charset=UTF-8"
@@ -34,7 +33,6 @@ INSTANCE = socket.gethostname()
 
 _TRUE = frozenset({"true", "1", "on", "yes"})
 _FALSE = frozenset({"false", "0", "off", "no"})
-_LONG_NUMBER = re.compile(rb"\d{19}")
 
 Kind = TypeVar("Kind", bound=Record)
 
@@ -215,7 +213,7 @@ def read_json(body: bytes) -> Json:
     if body.startswith(b"\xef\xbb\xbf"):
         body = body[3:]
     try:
-        if _LONG_NUMBER.search(body):
+        if has_long_number(body):
             return json.loads(body, parse_constant=_no_constant)
         return orjson.loads(body)
     except (ValueError, RecursionError) as error:

@@ -5,8 +5,6 @@ Placeholders in an action are read from the payload itself: `${orderId}`, not `$
 
 from typing import TypeVar
 
-import orjson
-
 from engine.expressions.roots import MappingRoot
 from engine.expressions.scripts import (
     EVALUATORS,
@@ -19,7 +17,7 @@ from engine.expressions.scripts import (
 from engine.expressions.scripts import is_true as script_is_true
 from engine.expressions.templates import compile_template
 from engine.model.errors import InvalidInput
-from engine.model.record import Json, Record
+from engine.model.record import Json, Record, decode
 from engine.model.triggers import EventHandler, StartWorkflowAction
 
 MESSAGE_ID, EVENT_NAME = "conductor.event.messageId", "conductor.event.name"
@@ -33,8 +31,8 @@ def read_payload(payload: Json | bytes) -> Json:
     if not isinstance(payload, str | bytes):
         return payload
     try:
-        return orjson.loads(payload)
-    except orjson.JSONDecodeError:
+        return decode(payload if isinstance(payload, bytes) else payload.encode())
+    except ValueError:
         return payload.decode(errors="replace") if isinstance(payload, bytes) else payload
 
 
@@ -51,8 +49,8 @@ def expanded(value: Json) -> Json:
 def _opened(value: Json) -> Json:
     if isinstance(value, str) and value.lstrip().startswith(("{", "[")):
         try:
-            return orjson.loads(value)
-        except orjson.JSONDecodeError:
+            return decode(value.encode())
+        except ValueError:
             return value
     return expanded(value)
 

@@ -8,8 +8,6 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-import orjson
-
 from engine.core.knowledge import Knowledge, ReadDefinition, ReadTaskDef
 from engine.model.definitions import SchemaDef
 from engine.model.errors import InvalidInput
@@ -17,7 +15,7 @@ from engine.model.events import Start
 from engine.model.execution import Execution, Run
 from engine.model.facts import Facts, Limits
 from engine.model.ids import execution_id
-from engine.model.record import Json, encode
+from engine.model.record import Json, decode, encode
 from engine.model.requests import WorkflowTestRequest
 from engine.rules.rendering import workflow_json
 from engine.rules.starts import Sound, definition_for, input_for, require_startable
@@ -200,5 +198,5 @@ def _stops(table: Table, execution: Execution, path: str) -> list[Stop]:
 
 def _plain(view: View) -> dict[str, Json]:
     """An execution as JSON without spliced bytes."""
-    shown: dict[str, Json] = orjson.loads(orjson.dumps(workflow_json(view)))
+    shown: dict[str, Json] = decode(encode(workflow_json(view)))
     return shown

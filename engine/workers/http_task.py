@@ -8,10 +8,9 @@ from typing import Any
 from urllib.parse import urlencode
 
 import httpx
-import orjson
 
 from engine.expressions.java_text import java_text
-from engine.model.record import Json, encode
+from engine.model.record import Json, decode, encode
 from engine.model.status import TaskStatus
 from engine.workers.functions import Outcome
 from engine.workers.http_call import Answer, Caller, NoAnswer, NotAllowed, Request, bare
@@ -197,8 +196,8 @@ def read_body(answer: Answer) -> Json:
         return None
     text = text_of(answer)
     try:
-        value = orjson.loads(text)
-    except ValueError:
+        value = decode(text.encode())
+    except (ValueError, RecursionError):
         return text
     if isinstance(value, dict | list | str):
         return value

@@ -1,0 +1,24 @@
+"""Free JSON values keep what they say."""
+
+import pytest
+
+from engine.model.record import decode, encode
+
+WEI = 115792089237316195423570985008687907853269984665640564039457584007913129639935
+
+
+@pytest.mark.parametrize("number", [2**63, -(2**63) - 1, 2**64, 12345678901234567890123, WEI, -WEI])
+def test_whole_numbers_beyond_64_bits_are_kept_exactly(number: int) -> None:
+    value = {"amount": number, "list": [number], "text": str(number)}
+    assert decode(encode(value)) == value
+    assert decode(b'{"amount":%d}' % number) == {"amount": number}
+
+
+def test_numbers_with_a_fraction_stay_doubles() -> None:
+    value = decode(b'{"f":0.12345678901234567890123,"d":1.0,"n":7}')
+    assert value == {"f": 0.12345678901234568, "d": 1.0, "n": 7}
+    assert [type(item) for item in value.values()] == [float, float, int]
+
+
+def test_what_is_no_number_is_null_also_beside_a_long_one() -> None:
+    assert encode({"a": 2**70, "b": [float("nan")]}) == b'{"a":1180591620717411303424,"b":[null]}'
