@@ -55,7 +55,7 @@ def furnished(engine: Any) -> House:
     """The services of an engine: those it has, and those that only callers from outside need."""
     port, store = engine.port, engine.store
     executions: Executions = engine.executions
-    removal = Removal(port, store, executions)
+    removal = Removal(port, store, executions, engine.archive)
     logs = Logs(port, store, engine.secrets)
     return House(
         engine=engine,

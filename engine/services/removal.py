@@ -15,11 +15,17 @@ from engine.store.rowstore import RowStore
 class Removal:
     """Removes single executions when somebody asks for it."""
 
-    def __init__(self, port: Port, store: RowStore, executions: Executions) -> None:
+    def __init__(
+        self,
+        port: Port,
+        store: RowStore,
+        executions: Executions,
+        archive: ArchiveShelf | None = None,
+    ) -> None:
         self._port = port
         self._store = store
         self._executions = executions
-        self._archive = ArchiveShelf(port, store)
+        self._archive = archive
 
     def remove(
         self, workflow_id: str, archive: bool, by: str | None = None, why: str | None = None
@@ -27,7 +33,7 @@ class Removal:
         """Remove an execution for good; as with Conductor, `archive` takes ended ones alone. One that
         still runs is ended first, so that nothing of it stays in a queue or counts against a limit.
         """
-        if self._archive.remove(workflow_id):
+        if self._archive is not None and self._archive.remove(workflow_id):
             return
         key = self._store.key_of(workflow_id)
         view = None if key is None else self._executions.view_of(key)
