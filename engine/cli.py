@@ -7,27 +7,17 @@ import os
 import signal
 import socket
 import sys
-import threading
 from collections.abc import Sequence
-from types import FrameType, ModuleType
+from types import ModuleType
 
-import uvicorn
-
-from engine.api.app import create_app
-from engine.connection import Connection
 from engine.engine import Engine
 from engine.instruments.child import when_parent_ends
-from engine.instruments.collector import collect_rarely
 from engine.model.errors import EngineError, InvalidInput
+from engine.serving import Server, listen
 from engine.settings import Settings, settings_from
 from engine.workers.functions import MARK, Worker, worker_of
 
-_log = logging.getLogger("reprise")
-
 OK, FAILED, BAD_START = 0, 1, 2
-
-KEEP_ALIVE_SECONDS = 75
-"""Longer than clients keep an idle connection, so that none is closed under a request."""
 
 
 def main(arguments: Sequence[str] | None = None, typed: str = "python -m engine") -> int:
@@ -132,34 +122,13 @@ def serve(
         if supervised:
             when_parent_ends(lambda: os.kill(os.getpid(), signal.SIGTERM))
         try:
-            engine.start()
-            collect_rarely()
-            _log.info("listening on http://%s:%s", settings.host, settings.port)
             server.run([listening])
         finally:
             engine.stop()
-    if engine.thread.failure is not None:
-        complain(f"the core has failed: {engine.thread.failure}; start the engine again.")
+    if engine.drive.failure is not None:
+        complain(f"the core has failed: {engine.drive.failure}; start the engine again.")
         return FAILED
     return OK
-
-
-def listen(host: str, port: int) -> socket.socket:
-    """The socket, before anything else is touched: an engine that cannot be asked is none."""
-    kind = socket.AF_INET6 if ":" in host else socket.AF_INET
-    found = socket.socket(kind, socket.SOCK_STREAM)
-    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        found.bind((host, port))
-        # Bound is not enough: only a listening socket keeps a second engine from this port.
-        found.listen(2048)
-    except OSError as error:
-        found.close()
-        raise OSError(
-            f"cannot listen on {host}:{port}: {error.strerror or error}. "
-            "Stop what uses the port, or give another with --port."
-        ) from None
-    return found
 
 
 def with_port(settings: Settings, listening: socket.socket) -> Settings:
@@ -169,35 +138,3 @@ def with_port(settings: Settings, listening: socket.socket) -> Settings:
 
 def _values(settings: Settings) -> dict[str, object]:
     return {name: getattr(settings, name) for name in Settings.__dataclass_fields__}
-
-
-class Server(uvicorn.Server):
-    """uvicorn, which on a signal lets the engine stop first: the API stays up meanwhile, so that
-    workers can still report."""
-
-    def __init__(self, engine: Engine) -> None:
-        super().__init__(
-            uvicorn.Config(
-                create_app(engine),
-                http=Connection,
-                log_level="warning",
-                access_log=False,
-                lifespan="off",
-                timeout_graceful_shutdown=2,
-                timeout_keep_alive=KEEP_ALIVE_SECONDS,
-                server_header=False,
-            )
-        )
-        self._engine = engine
-        engine.on_failure = self.end
-
-    def end(self) -> None:
-        """Let the server go; safe from any thread."""
-        self.should_exit = True
-
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        threading.Thread(target=self._stop, name="reprise-stop").start()
-
-    def _stop(self) -> None:
-        self._engine.stop()
-        self.end()

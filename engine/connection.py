@@ -1,10 +1,11 @@
-"""One connection of the REST door: uvicorn's, with an end to its patience.
+"""One connection of the REST door: uvicorn's, with answers of one packet and an end to its patience.
 
 Left to itself it would wait for ever for a client that never finishes a request, and keep whatever
 head it is sent. No request is looked into here.
 """
 
 import asyncio
+from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
@@ -31,14 +32,42 @@ class HeadTooLarge(EngineError):
     status = 431
 
 
+class Gathered:
+    """A transport that writes once a round of its loop."""
+
+    def __init__(self, transport: Any, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport = transport
+        self._loop = loop
+        self._pieces: list[bytes] = []
+
+    def write(self, piece: bytes) -> None:
+        """Later in this round, together with what else is written until then."""
+        if not self._pieces:
+            self._loop.call_soon(self._flush)
+        self._pieces.append(piece)
+
+    def close(self) -> None:
+        """After what is written."""
+        self._flush()
+        self._transport.close()
+
+    def _flush(self) -> None:
+        pieces, self._pieces = self._pieces, []
+        if pieces and not self._transport.is_closing():
+            self._transport.write(pieces[0] if len(pieces) == 1 else b"".join(pieces))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+
 class Connection(HttpToolsProtocol):
     """Closes on clients that dawdle: so long for a request, and a second more for every ten
     kilobytes that have come."""
 
     patience_seconds = 30.0
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(Gathered(transport, self.loop))  # type: ignore[arg-type]
         self._in_head = self._on_its_way = True
         self._came = 0
         self._begun = self.loop.time()

@@ -1,15 +1,16 @@
 """Engine: composes the store, the core, its thread, the services and the workers; starts and stops
 them in order. No behaviour of its own."""
 
+import asyncio
 import threading
 from collections.abc import Callable, Mapping
 from functools import partial
 from types import TracebackType
 from typing import Any
 
+from engine.core.drive import CoreLoop, CoreThread, Drive
 from engine.core.inbox import Asked, Inbox
 from engine.core.knowledge import Knowledge
-from engine.core.thread import CoreThread
 from engine.core.turn import Core
 from engine.instruments.clock import Clock, SystemClock
 from engine.instruments.logbook import write_down
@@ -96,7 +97,7 @@ class Engine:
             self.store, self._knowledge(), self.clock, self.telemetry, self.evaluation.ask
         )
         self.port = ThreadPort(self.core, self.inbox)
-        self.thread = CoreThread(self.core, self.inbox, lambda: self.on_failure())
+        self.drive: Drive = CoreThread(self.core, self.inbox, self._failed)
         self.archive = ArchiveShelf(self.port, self.store)
         self.definitions = Definitions(
             self.port, self.store, self.evaluators.evaluate, self.settings.environment()
@@ -127,7 +128,7 @@ class Engine:
         self.delivery = Delivery(
             self.store, self.inbox, self.clock, self.telemetry, self._routing()
         )
-        self.housekeeping = Housekeeping(self.inbox, self.telemetry, lambda: self.thread.idle)
+        self.housekeeping = Housekeeping(self.inbox, self.telemetry, lambda: self.drive.idle)
         Chores(
             self.housekeeping,
             self.store,
@@ -209,23 +210,29 @@ class Engine:
     @property
     def running(self) -> bool:
         """Started, and not stopping."""
-        return self._started and not self._stopped and self.thread.failure is None
+        return self._started and not self._stopped and self.drive.failure is None
 
-    def start(self) -> "Engine":
-        """Take up what the database holds, and work."""
+    def start(self, loop: asyncio.AbstractEventLoop | None = None) -> "Engine":
+        """Take up what the database holds, and work. `loop`: that of the door which serves this
+        engine and nothing else; the core then takes its turns there if the store is near."""
         with self._state:
             if self._started:
                 return self
             self._started = True
+        if loop is not None and self.store.near:
+            self.drive = CoreLoop(self.core, self.inbox, self._failed, loop)
         self._take_back()
         self.reporting.start()
         self.evaluation.start()
-        self.thread.start()
+        self.drive.start()
         self.workers.start()
         self.delivery.start()
         self.housekeeping.start()
         self.clockwork.start()
         return self
+
+    def _failed(self) -> None:
+        self.on_failure()
 
     def _take_back(self) -> None:
         """What workers of an earlier process had in hand ended with that process."""
@@ -250,7 +257,7 @@ class Engine:
         self.reporting.stop()
         self.evaluation.stop(grace)
         if self._started:
-            self.thread.stop()
+            self.drive.stop()
         self._caller.close()
         self.store.close()
 

@@ -47,7 +47,8 @@ def create_app(engine: Any) -> ASGIApp:
     paths += [_path(route, "", house.telemetry) for route in outside]
     cold = Starlette(routes=paths, exception_handlers={HTTPException: _no_route})
     cold.router.redirect_slashes = False
-    return hot.before(cold)
+    fixed = (f"{BASE}{route.path}" for route in below if "{" not in route.path)
+    return hot.before(cold, fixed)
 
 
 def routes_of(house: House) -> list[Route]:

@@ -1,4 +1,4 @@
-"""The hot routes as plain ASGI, in front of the router: poll, batch poll, report, start.
+"""The hot routes as plain ASGI, in front of the router: poll, report, start, look.
 
 A poll that waits holds no thread; a task that was claimed for a client that has gone is handed back.
 Everything else is passed on.
@@ -6,16 +6,17 @@ Everything else is passed on.
 
 import asyncio
 import traceback
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from concurrent.futures import Future
-from typing import Any, TypeVar
+from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from engine.api import wire
 from engine.api.gate import admit
-from engine.api.wire import Body, Call, Route, Text
+from engine.api.replies import heard, settled
+from engine.api.wire import Body, Call, Route
 from engine.instruments.telemetry import Telemetry
 from engine.model.errors import EngineError, InvalidInput, NotFound, Violation
 from engine.model.record import Json
@@ -26,12 +27,14 @@ from engine.services.tasks import Poll
 
 BATCH = "/api/tasks/poll/batch/"
 SINGLE = "/api/tasks/poll/"
+EXECUTION = "/api/workflow/"
 SINGLE_POLL_MS = 100
 
 _JSON = (b"content-type", wire.JSON_TYPE.encode())
 _TEXT = (b"content-type", wire.TEXT_TYPE.encode())
+_ZIPPED = ((b"content-encoding", b"gzip"), (b"vary", b"Accept-Encoding"))
+_START = ("version:int", "correlationId", "priority:int")
 
-Value = TypeVar("Value")
 Answered = tuple[int, list[tuple[bytes, bytes]], bytes]
 Door = Callable[[Call, Receive], Awaitable[Answered | None]]
 
@@ -51,6 +54,9 @@ class Hot:
             "/api/tasks/update-v2": self._report_and_poll,
             "/api/workflow": self._start,
         }
+        self._near = house.engine.store.near
+        self._taken: frozenset[str] = frozenset()
+        """Paths of the router that look like those with a name or an id."""
 
     def routes(self) -> list[Route]:
         """What is answered here, for the documentation."""
@@ -61,10 +67,14 @@ class Hot:
             Route("POST", "/tasks", self._report, (), "TaskResult", "text"),
             Route("POST", "/tasks/update-v2", self._report_and_poll, (), "TaskResult"),
             Route("POST", "/workflow", self._start, (), "StartWorkflowRequest", "text"),
+            Route("POST", "/workflow/{name}", self._start_by_name, _START, "map", "text"),
+            Route("GET", "/workflow/{id}", self._look, ("includeTasks:bool",)),
         ]
 
-    def before(self, cold: ASGIApp) -> ASGIApp:
-        """An app that answers these routes itself and passes on everything else."""
+    def before(self, cold: ASGIApp, taken: Iterable[str]) -> ASGIApp:
+        """An app that answers these routes itself and passes on everything else. `taken`: paths
+        without a variable part, which are the router's."""
+        self._taken = frozenset(taken)
 
         async def app(scope: Scope, receive: Receive, send: Send) -> None:
             door, path = (None, {}) if scope["type"] != "http" else self._door(scope)
@@ -90,14 +100,24 @@ class Hot:
     def _door(self, scope: Scope) -> tuple[Door | None, dict[str, str]]:
         path: str = scope["path"]
         if scope["method"] == "POST":
-            return self._posts.get(path), {}
-        if scope["method"] != "GET" or not path.startswith(SINGLE):
+            door = self._posts.get(path)
+            return (door, {}) if door else self._named(path, EXECUTION, "name", self._start_by_name)
+        if scope["method"] != "GET":
             return None, {}
-        batch = path.startswith(BATCH)
-        name = path[len(BATCH if batch else SINGLE) :]
-        if not name or "/" in name:
+        if path.startswith(BATCH):
+            return self._named(path, BATCH, "type", self._batch_poll)
+        if path.startswith(SINGLE):
+            return self._named(path, SINGLE, "type", self._poll)
+        return self._named(path, EXECUTION, "id", self._look)
+
+    def _named(
+        self, path: str, base: str, what: str, door: Door
+    ) -> tuple[Door | None, dict[str, str]]:
+        """The door to what the last part of a path names."""
+        name = path[len(base) :]
+        if not path.startswith(base) or not name or "/" in name or path in self._taken:
             return None, {}
-        return (self._batch_poll if batch else self._poll), {"type": name}
+        return door, {what: name}
 
     # Poll
 
@@ -131,11 +151,11 @@ class Hot:
     async def _waited(self, poll: Poll, receive: Receive) -> list[dict[str, Json]] | None:
         """What a poll is given; None when the client has gone, and then nothing is lost."""
         gone: asyncio.Future[Any] = asyncio.ensure_future(_gone(receive))
-        given: asyncio.Future[Any] = asyncio.shield(asyncio.wrap_future(poll.reply))
+        given = heard(poll.reply)
         try:
             await asyncio.wait({gone, given}, return_when=asyncio.FIRST_COMPLETED)
             if not gone.done():
-                return [self._tasks.shown(item) for item in given.result()]
+                return [self._tasks.shown(item) for item in poll.reply.result()]
         except BaseException:
             poll.withdraw()
             raise
@@ -166,7 +186,7 @@ class Hot:
         try:
             if self._tasks.swift(result, len(call.body)):
                 reply, poll = self._tasks.report_and_want(result, call.person)
-                run = self._tasks.reported(result, await _settled(reply))
+                run = self._tasks.reported(result, await settled(reply))
             else:
                 run = self._tasks.reported(result, await self._reported(result, call))
         except BaseException as error:
@@ -194,7 +214,7 @@ class Hot:
             reply = self._tasks.report(result, person)
         else:
             reply = await run_in_threadpool(self._tasks.report, result, person)
-        return await _settled(reply)
+        return await settled(reply)
 
     # Start
 
@@ -204,14 +224,48 @@ class Hot:
             raise InvalidInput(
                 "Required request body is missing: send a StartWorkflowRequest, at least its name."
             )
-        asked = call.map()
-        reply = await run_in_threadpool(self._begun, asked, call.person)
-        workflow_id: str = await _settled(reply)
-        return 200, [_TEXT], Text(workflow_id).encode()
+        return await self._started(call.record(StartWorkflowRequest), call)
 
-    def _begun(self, asked: dict[str, Any], person: str | None) -> "Future[str]":
-        request = StartWorkflowRequest.read(asked)
+    async def _start_by_name(self, call: Call, receive: Receive) -> Answered:
+        """Start an execution; the body is its input."""
+        request = StartWorkflowRequest(
+            name=call.path["name"],
+            version=call.optional_number("version"),
+            correlation_id=call.text("correlationId"),
+            priority=_priority(call),
+            input=call.map(),
+        )
+        try:
+            return await self._started(request, call)
+        except NotFound:
+            version = "null" if request.version is None else request.version
+            raise NotFound(
+                f"No such workflow found by name: {request.name}, version: {version}"
+            ) from None
+
+    async def _started(self, request: StartWorkflowRequest, call: Call) -> Answered:
+        if self._executions.swift(request, len(call.body)):
+            reply = self._executions.begin(request, call.person)
+        else:
+            reply = await run_in_threadpool(self._begun, request, call.person)
+        return 200, [_TEXT], (await settled(reply)).encode()
+
+    def _begun(self, request: StartWorkflowRequest, person: str | None) -> "Future[str]":
         return self._executions.begin(request, person)
+
+    # Look
+
+    async def _look(self, call: Call, receive: Receive) -> Answered:
+        """An execution."""
+        tasks = call.flag("includeTasks", True)
+        ask, workflow_id = self._executions.get, call.path["id"]
+        if tasks or not self._near:
+            body = await run_in_threadpool(lambda: wire.written(ask(workflow_id, tasks)))
+        else:
+            body = wire.written(ask(workflow_id, tasks))
+        if not wire.worth_zipping(body, call.headers.get("accept-encoding", "")):
+            return 200, [_JSON], body
+        return 200, [_JSON, *_ZIPPED], await run_in_threadpool(wire.compressed, body)
 
 
 def check_result(result: TaskResult) -> None:
@@ -224,6 +278,17 @@ def check_result(result: TaskResult) -> None:
         missing.append(Violation("updateTask.taskResult.workflowInstanceId", message))
     if missing:
         raise InvalidInput.of(missing)
+
+
+def _priority(call: Call) -> int:
+    """A priority in the query."""
+    given = call.number("priority")
+    if 0 <= given <= 99:
+        return given
+    message = (
+        f"{99 if given > 99 else 0} is the {'max' if given > 99 else 'min'}imum priority value"
+    )
+    raise InvalidInput.of([Violation("startWorkflow.arg3", message, str(given))])
 
 
 async def read_call(scope: Scope, receive: Receive, path: dict[str, str]) -> Call:
@@ -251,11 +316,6 @@ def told(error: Exception, place: str, telemetry: Telemetry) -> EngineError:
         telemetry.say("request.failed", place=place, error=str(error), trace=trace)
         plain = EngineError(f"The engine made a mistake: {type(error).__name__}. It is logged.")
     return plain
-
-
-async def _settled(reply: "Future[Value]") -> Value:
-    """The value of a reply, without holding a thread. A caller who goes away takes nothing back."""
-    return await asyncio.shield(asyncio.wrap_future(reply))
 
 
 async def _gone(receive: Receive) -> None:

@@ -258,12 +258,22 @@ def answer(value: Any, accepts: str = "") -> Response:
 
 def zipped(body: bytes, kind: str, accepts: str) -> Response:
     """A body, compressed where that is worth it and the client takes it so."""
-    if len(body) < WORTH_ZIPPING or "gzip" not in accepts:
+    if not worth_zipping(body, accepts):
         return Response(body, headers={"content-type": kind})
     return Response(
-        gzip.compress(body, 4, mtime=0),
+        compressed(body),
         headers={"content-type": kind, "content-encoding": "gzip", "vary": "Accept-Encoding"},
     )
+
+
+def worth_zipping(body: bytes, accepts: str) -> bool:
+    """Is a body large enough, for a client that takes it compressed?"""
+    return len(body) >= WORTH_ZIPPING and "gzip" in accepts
+
+
+def compressed(body: bytes) -> bytes:
+    """The same bytes for the same body, always."""
+    return gzip.compress(body, 4, mtime=0)
 
 
 def error_body(error: EngineError) -> dict[str, Json]:

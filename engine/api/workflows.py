@@ -8,7 +8,7 @@ from starlette.concurrency import run_in_threadpool
 from engine.api.mocking import played
 from engine.api.waiting import stand_still
 from engine.api.wire import NO_CONTENT, Call, Route, Text
-from engine.model.errors import InvalidInput, NotFound, Violation
+from engine.model.errors import InvalidInput, NotFound
 from engine.model.record import Json, Record
 from engine.model.requests import RerunRequest, SkipRequest, StartWorkflowRequest, TaskResult
 from engine.services.house import House
@@ -95,7 +95,6 @@ class Workflows:
                 _REMOVE,
                 gives="none",
             ),
-            Route("GET", "/workflow/{id}", self.get, ("includeTasks:bool",)),
             Route(
                 "DELETE",
                 "/workflow/{id}",
@@ -103,27 +102,9 @@ class Workflows:
                 (*_WHY, "triggerFailureWorkflow:bool"),
                 gives="none",
             ),
-            Route("POST", "/workflow/{name}", self.start_by_name, _START, "map", "text"),
         ]
 
     # Start
-
-    def start_by_name(self, call: Call) -> Text:
-        """Start an execution; the body is its input."""
-        request = StartWorkflowRequest(
-            name=call.path["name"],
-            version=call.optional_number("version"),
-            correlation_id=call.text("correlationId"),
-            priority=_priority(call),
-            input=call.map(),
-        )
-        try:
-            return Text(self._executions.start(request, call.person))
-        except NotFound:
-            version = "null" if request.version is None else request.version
-            raise NotFound(
-                f"No such workflow found by name: {request.name}, version: {version}"
-            ) from None
 
     async def execute(self, call: Call) -> dict[str, Json]:
         """Start an execution and wait for it, up to a time."""
@@ -152,10 +133,6 @@ class Workflows:
         return played(self._house, call).workflow
 
     # Read
-
-    def get(self, call: Call) -> dict[str, Json]:
-        """An execution."""
-        return self._executions.get(call.path["id"], call.flag("includeTasks", True))
 
     def status(self, call: Call) -> dict[str, Json]:
         """An execution's status, with output and variables on demand."""
@@ -324,18 +301,6 @@ _TASKS = ("start:int", "count:int", "status*")
 _REMOVE = ("archiveWorkflow:bool", "reason")
 _VARIABLES = ("appendArray:bool", "reason")
 _STATE = ("requestId", "waitUntilTaskRef", "waitForSeconds:int", "reason")
-_START = ("version:int", "correlationId", "priority:int")
-
-
-def _priority(call: Call) -> int:
-    """A priority in the query."""
-    given = call.number("priority")
-    if 0 <= given <= 99:
-        return given
-    message = (
-        f"{99 if given > 99 else 0} is the {'max' if given > 99 else 'min'}imum priority value"
-    )
-    raise InvalidInput.of([Violation("startWorkflow.arg3", message, str(given))])
 
 
 def _version(text: str) -> int | None:

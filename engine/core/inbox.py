@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
 from typing import Any
 
 from engine.model.errors import NotTaken
@@ -96,14 +97,19 @@ Item = Asked | Wanted | Errand
 
 
 class Inbox:
-    """Filled from any thread, drained by the core's."""
+    """Filled from any thread, drained by whoever takes the core's turns."""
 
     def __init__(self) -> None:
         self._people: deque[Item] = deque()
         self._machines: deque[Item] = deque()
-        self._bell = threading.Event()
+        self._bell: SimpleQueue[None] = SimpleQueue()
+        self._rung = False
         self._gate = threading.Lock()
         self._closed = False
+        self.reader: int | None = None
+        """The thread that drains it: it can wait for no reply."""
+        self.on_ring: Callable[[], None] = self._sound
+        """How the reader is woken."""
 
     def put(self, item: Item) -> None:
         """Add an item and wake the core."""
@@ -111,8 +117,8 @@ class Inbox:
         (self._people if urgent else self._machines).append(item)
         if self._closed:
             self._refuse_all()
-        elif not self._bell.is_set():
-            self._bell.set()
+        else:
+            self.on_ring()
 
     def close(self) -> None:
         """Nobody drains it any more: refuse what is in it, and whatever comes."""
@@ -126,7 +132,12 @@ class Inbox:
 
     def ring(self) -> None:
         """Wake the core without an item."""
-        self._bell.set()
+        self.on_ring()
+
+    def _sound(self) -> None:
+        if not self._rung:
+            self._rung = True
+            self._bell.put(None)
 
     def drain(self, most: int) -> list[Item]:
         """Up to `most` items, people's first, without waiting."""
@@ -136,11 +147,15 @@ class Inbox:
                 taken.append(side.popleft())
         return taken
 
-    def wait(self, seconds: float | None) -> None:
+    def wait(self, seconds: float) -> None:
         """Sleep until something is put in, or the time is over."""
         if not self._people and not self._machines:
-            self._bell.wait(seconds)
-        self._bell.clear()
+            try:
+                self._bell.get(timeout=seconds)
+            except Empty:
+                return
+        # What is put in from here on rings anew; what was put in before is found by the next look.
+        self._rung = False
 
     def __len__(self) -> int:
         return len(self._people) + len(self._machines)

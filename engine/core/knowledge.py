@@ -97,6 +97,10 @@ class Knowledge:
                 return self._build(key, known)
         return known[key]
 
+    def known(self, name: str, version: int | None) -> Snapshot | None:
+        """The same if it is at hand."""
+        return self._snapshots.get((name, version))
+
     def _build(
         self, key: tuple[str, int | None], known: dict[tuple[str, int | None], Snapshot | None]
     ) -> Snapshot | None:

@@ -81,6 +81,16 @@ class Executions:
         event = self.prepare(request, by, isolated=isolated)
         return self._port.send(Asked(event, workflow_id=workflow_id, newborn=True))
 
+    def swift(self, request: StartWorkflowRequest, size: int) -> bool:
+        """Would a start whose body has so many bytes be prepared without a look into the store, at
+        a file, or at a schema?"""
+        if request.workflow_def is not None or request.external_input_payload_storage_path:
+            return False
+        known = self._port.core.knowledge.known(request.name or "", request.version)
+        if known is None or known.definition.input_schema is not None:
+            return False
+        return not self._payloads.may_be_large(size)
+
     def prepare(
         self, request: StartWorkflowRequest, by: str | None, *, isolated: bool = False
     ) -> Start:
@@ -154,9 +164,21 @@ class Executions:
         )
         return View(restore(loaded.execution, loaded.runs), facts)
 
+    def head(self, workflow_id: str) -> View:
+        """An execution without its attempts, as it is committed. NotFound when there is none."""
+        found = self._store.head(workflow_id)
+        if found is None:
+            return self.view(workflow_id, payloads=False)
+        facts = Facts(
+            now=self._port.core.clock.now(),
+            payload=lambda seq, side: self._store.payload(found.key, seq, side),
+        )
+        return View(found, facts)
+
     def get(self, workflow_id: str, tasks: bool = True) -> dict[str, Json]:
         """An execution in Conductor's JSON."""
-        return workflow_json(self.view(workflow_id, payloads=tasks), tasks)
+        view = self.view(workflow_id) if tasks else self.head(workflow_id)
+        return workflow_json(view, tasks)
 
     def shown(self, key: int, tasks: bool = True) -> dict[str, Json] | None:
         """The same by number; None when there is none."""
@@ -178,7 +200,7 @@ class Executions:
 
     def status(self, workflow_id: str, output: bool, variables: bool) -> dict[str, Json]:
         """Conductor's WorkflowStatus: an execution in a few words."""
-        view = self.view(workflow_id, payloads=output)
+        view = self.head(workflow_id)
         execution = view.execution
         shown: dict[str, Json] = {"workflowId": execution.id, "status": execution.status.value}
         if execution.correlation_id:

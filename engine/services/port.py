@@ -1,5 +1,6 @@
 """Port: how a service asks the core. One for the core thread, one that takes turns by itself."""
 
+import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
@@ -95,6 +96,8 @@ class ThreadPort:
         return self.wait(errand.reply)
 
     def wait(self, reply: "Future[Any]") -> Any:
+        if not reply.done() and self._inbox.reader == threading.get_ident():
+            raise RuntimeError("the thread that takes the core's turns waits for one of them")
         try:
             return reply.result(PATIENCE_SECONDS)
         except FutureTimeout:

@@ -126,6 +126,10 @@ class Store(Protocol):
         the input and output of attempts are None (`variables`, `mailbox` are always there)."""
         ...
 
+    def head(self, workflow_id: str) -> Execution | None:
+        """The same by workflow id and without its attempts: its own row, nothing else."""
+        ...
+
     def key_of(self, workflow_id: str) -> int | None:
         """The number of an execution by its workflow id."""
         ...

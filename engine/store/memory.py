@@ -94,6 +94,10 @@ class MemoryStore:
                 run.input = run.output = None
         return Loaded(_bare(row), runs)
 
+    def head(self, workflow_id: str) -> Execution | None:
+        row = self._rows.get(self._ids.get(workflow_id, 0))
+        return None if row is None else _bare(row)
+
     def key_of(self, workflow_id: str) -> int | None:
         return self._ids.get(workflow_id)
 

@@ -16,6 +16,7 @@ from sqlmodel import Session
 
 from engine.model.definitions import WorkflowDef
 from engine.model.events import Letter
+from engine.model.execution import Execution
 from engine.model.record import decode
 from engine.store import catalogue, letters
 from engine.store.contract import (
@@ -86,6 +87,8 @@ class Readers:
 class RowStore:
     """The contract on one write connection, read connections and compiled statements."""
 
+    near: ClassVar[bool] = False
+    """A commit takes no longer than the disk: whoever commits may be waited for by everybody."""
     BEGIN: ClassVar[str] = "BEGIN"
     BEGIN_READING: ClassVar[str] = "BEGIN"
 
@@ -278,6 +281,17 @@ class RowStore:
             runs = [run_of(item, full) for item in rows]
             connection.execute("COMMIT")
         return Loaded(execution, runs)
+
+    def head(self, workflow_id: str) -> Execution | None:
+        with self._told(), self._readers.one() as connection:
+            row = connection.execute(self._sql.head, (workflow_id,)).fetchone()
+            if row is None:
+                return None
+            return execution_of(
+                row,
+                lambda held: self._whole(connection, held),
+                lambda name: self._find(connection, name),
+            )
 
     def key_of(self, workflow_id: str) -> int | None:
         row = self._ask_one(self._sql.key_of, (workflow_id,))

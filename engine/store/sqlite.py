@@ -56,6 +56,7 @@ def connect(path: Path, synchronous: Synchronous, *, reading: bool = False) -> A
 class SqliteStore(RowStore):
     """Executions in a SQLite file whose tables are there already."""
 
+    near: ClassVar[bool] = True
     BEGIN: ClassVar[str] = "BEGIN IMMEDIATE"
     _driver_error: ClassVar[type[Exception]] = sqlite3.Error
 

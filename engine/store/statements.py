@@ -131,6 +131,12 @@ class Statements:
             select(*(EXECUTION.c[name] for name in EXECUTION_FIELDS)).where(EXECUTION.c.key == key),
             ("key",),
         )
+        self.head = self._text(
+            select(*(EXECUTION.c[name] for name in EXECUTION_FIELDS)).where(
+                EXECUTION.c.id == bindparam("p_id")
+            ),
+            ("id",),
+        )
         self.runs = self._text(
             select(*(TASK.c[name] for name in RUN_FIELDS)).where(*whose).order_by(TASK.c.seq),
             ("key",),

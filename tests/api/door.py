@@ -16,7 +16,7 @@ Json = Any
 
 
 class Door:
-    """An engine behind its API. Requests go straight into the app, over no network."""
+    """An engine behind its API, on one loop. Requests go straight into the app, over no network."""
 
     def __init__(self, clock: Clock | None = None, **settings: Any) -> None:
         plain = {"database": "memory:", "evaluators": 1, "http_worker": False, **settings}
@@ -26,8 +26,8 @@ class Door:
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
 
     def __enter__(self) -> "Door":
-        self.engine.start()
         self._thread.start()
+        self.engine.start(self._loop)
         return self
 
     def __exit__(
@@ -36,10 +36,10 @@ class Door:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self.engine.stop()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
-        self.engine.stop()
 
     def run(self, work: Any) -> Any:
         """A coroutine on the loop that the app runs on."""

@@ -259,3 +259,25 @@ def test_a_compressed_body_is_refused_by_name(door: Door) -> None:
     for path in ("workflow", "workflow/squeezed", "tasks"):
         message = door.refused(400, "POST", path, content=body, headers=headers)
         assert "Content-Encoding 'gzip'" in message
+
+
+def test_an_execution_without_its_tasks_is_the_same_but_for_them(door: Door) -> None:
+    workflow_id = door.start(door.define("bare"), input={"a": 1}, correlationId="c")
+    whole = door.execution(workflow_id)
+    bare = door.get(f"workflow/{workflow_id}?includeTasks=false")
+    assert len(whole["tasks"]) == 1
+    assert bare == {**whole, "tasks": []}
+
+
+def test_a_large_execution_comes_compressed_whether_with_its_tasks_or_without(door: Door) -> None:
+    workflow_id = door.start(door.define("wide"), input={"text": "x" * 40_000})
+    for tasks in ("true", "false"):
+        place = f"workflow/{workflow_id}?includeTasks={tasks}"
+        answer = door.ask("GET", place, headers={"accept-encoding": "gzip"})
+        assert answer.headers["content-encoding"] == "gzip"
+        assert answer.json()["input"] == {"text": "x" * 40_000}
+
+
+def test_words_of_the_router_are_no_names_of_workflows(door: Door) -> None:
+    assert door.refused(400, "POST", "workflow/test", json={}).startswith("name is empty")
+    assert "totalHits" in door.get("workflow/search")

@@ -53,8 +53,9 @@ def test_a_task_of_any_kind_with_too_large_an_input_fails_for_good(task: Workflo
     assert run.input == EMPTY
     assert run.reason is not None
     assert run.reason.startswith("The payload size: ")
-    assert f"of task: {run.task_id} in workflow: {w} is greater than the permissible limit: 200" in (
-        run.reason
+    assert (
+        f"of task: {run.task_id} in workflow: {w} is greater than the permissible limit: 200"
+        in (run.reason)
     )
     assert len(bench.executions()) == 1
     assert bench.heard("outbox.filled") == []

@@ -62,6 +62,16 @@ def test_an_execution_is_found_by_its_workflow_id(store: Store) -> None:
     assert store.key_of(execution.id) == execution.key
 
 
+def test_an_execution_is_shown_without_its_attempts(store: Store) -> None:
+    execution = started(store, {"output": BIG}, input=BIG, correlation_id="c-1")
+    head = store.head(execution.id)
+    assert head is not None
+    assert (head.key, head.input, head.correlation_id) == (execution.key, BIG, "c-1")
+    assert head.definition == execution.definition
+    assert not head.runs
+    assert store.head("unknown") is None
+
+
 def test_a_payload_is_read_by_itself(store: Store) -> None:
     execution = started(store, {"input": b'{"in":1}', "output": BIG}, input=b'{"order":7}')
     assert store.payload(execution.key, 1, "input") == b'{"in":1}'
