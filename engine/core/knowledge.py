@@ -3,7 +3,7 @@
 import random
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -11,7 +11,7 @@ from engine.core.admission import Families
 from engine.model.definitions import SchemaDef, TaskDef, WorkflowDef
 from engine.model.errors import Conflict
 from engine.model.events import Start
-from engine.model.facts import Facts, Limits, Snapshot, no_complaint, no_jitter
+from engine.model.facts import Facts, Limits, Snapshot, no_complaint, no_jitter, no_outputs
 from engine.model.record import Json
 from engine.tasks.children import too_many_text
 from engine.tasks.snapshot import snapshot
@@ -23,7 +23,7 @@ CACHED_OUTPUTS = 10_000
 """Outputs kept for tasks with a cacheConfig."""
 
 _FACTS = tuple(item.name for item in fields(Facts))
-_NOW, _PAYLOAD = _FACTS.index("now"), _FACTS.index("payload")
+_NOW, _PAYLOAD, _OUTPUTS = (_FACTS.index(name) for name in ("now", "payload", "outputs"))
 
 POLLED_LATELY_MS = 10_000
 """A domain counts as active when one of its workers polled this recently."""
@@ -73,12 +73,17 @@ class Knowledge:
         """Sizes above which something fails with a reason."""
         return self._facts.limits
 
-    def facts(self, now: int, payload: Callable[[int, str], bytes | None]) -> Facts:
+    def facts(
+        self,
+        now: int,
+        payload: Callable[[int, str], bytes | None],
+        outputs: Callable[[Collection[int]], Mapping[int, bytes]] = no_outputs,
+    ) -> Facts:
         """Facts for one decision."""
         self._now = now
         # Built by position: `dataclasses.replace` takes longer than a small decision.
         values = self._values.copy()
-        values[_NOW], values[_PAYLOAD] = now, payload
+        values[_NOW], values[_PAYLOAD], values[_OUTPUTS] = now, payload, outputs
         return Facts(*values)
 
     def task_def(self, name: str) -> TaskDef | None:

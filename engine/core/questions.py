@@ -90,7 +90,11 @@ class Questions:
 
     def _question(self, execution: Execution, run: Run, now: int) -> Question | None:
         key = execution.key
-        facts = self._knowledge.facts(now, lambda seq, side: self._store.payload(key, seq, side))
+        facts = self._knowledge.facts(
+            now,
+            lambda seq, side: self._store.payload(key, seq, side),
+            lambda seqs: self._store.outputs(key, seqs),
+        )
         view = View(execution, facts)
         node = view.node_of(run)
         job = kind_of(node.task.type).job(view, run, node)

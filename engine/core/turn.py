@@ -198,7 +198,11 @@ class Core:
             execution.rate_limit_key = event.rate_limit_key
             execution.rate_limited = event.rate_limited
         key = execution.key
-        facts = self.knowledge.facts(turn.now, lambda seq, side: self.store.payload(key, seq, side))
+        facts = self.knowledge.facts(
+            turn.now,
+            lambda seq, side: self.store.payload(key, seq, side),
+            lambda seqs: self.store.outputs(key, seqs),
+        )
         changes = decide(execution, event, facts)
         if created:
             changes.fields.setdefault("updated_at", turn.now)

@@ -1,6 +1,6 @@
 """All that a decision may know besides the execution: the present moment and the catalogue."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from engine.model.definitions import SchemaDef, TaskDef, WorkflowDef
@@ -18,6 +18,11 @@ def _no_domain(task_type: str, domain: str) -> bool:
 
 def _no_payload(seq: int, side: str) -> bytes | None:
     return None
+
+
+def no_outputs(seqs: Collection[int]) -> Mapping[int, bytes]:
+    """None at hand: they are read one by one."""
+    return {}
 
 
 def no_complaint(schema: SchemaDef, value: Json) -> str | None:
@@ -86,6 +91,8 @@ class Facts:
     """Did a worker of this domain ask for this task type lately?"""
     payload: Callable[[int, str], bytes | None] = _no_payload
     """The stored `input` or `output` of an attempt whose payload is not in memory."""
+    outputs: Callable[[Collection[int]], Mapping[int, bytes]] = no_outputs
+    """The stored outputs of many such attempts, read in one go; some may be left out."""
     jitter: Callable[[str, int], int] = no_jitter
     """A repeatable random number of milliseconds from 0 to the limit, seeded by a task id."""
     schema_complaint: Callable[[SchemaDef, Json], str | None] = no_complaint

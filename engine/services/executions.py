@@ -161,6 +161,7 @@ class Executions:
         facts = Facts(
             now=self._port.core.clock.now(),
             payload=lambda seq, side: self._store.payload(key, seq, side),
+            outputs=lambda seqs: self._store.outputs(key, seqs),
         )
         return View(restore(loaded.execution, loaded.runs), facts)
 

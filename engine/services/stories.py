@@ -143,7 +143,8 @@ class Stories:
         view = self._executions.view(workflow_id, payloads=False)
         event = self._event(view, asked)
         knowledge = self._port.core.knowledge
-        facts = knowledge.facts(self._port.core.clock.now(), view.facts.payload)
+        now = self._port.core.clock.now()
+        facts = knowledge.facts(now, view.facts.payload, view.facts.outputs)
         found = preview(view.execution, event, facts)
         return {"workflowId": workflow_id, "action": asked.get("action"), **found.json_value()}
 

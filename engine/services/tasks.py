@@ -247,6 +247,7 @@ class Tasks:
             facts = Facts(
                 now=self._port.core.clock.now(),
                 payload=lambda seq, side: self._store.payload(place.execution, seq, side),
+                outputs=lambda seqs: self._store.outputs(place.execution, seqs),
             )
             view = View(restore(loaded.execution, loaded.runs), facts)
             run = view.execution.runs.get(place.seq)

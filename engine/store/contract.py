@@ -4,7 +4,7 @@ One thread writes, in groups; any thread reads what is committed. Implementation
 PostgreSQL; one contract suite holds them to this text.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -136,6 +136,10 @@ class Store(Protocol):
 
     def payload(self, key: int, seq: int, side: str) -> bytes | None:
         """`input` or `output` of an attempt; of the execution itself for seq 0."""
+        ...
+
+    def outputs(self, key: int, seqs: Collection[int]) -> dict[int, bytes]:
+        """The outputs of some attempts of an execution, by seq, read in one go."""
         ...
 
     def ready(self, carrier: str | None, limit: int) -> Sequence[Ready]:

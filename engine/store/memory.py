@@ -1,12 +1,12 @@
 """A Store without a disk: for mock runs, tests and simulation. Keeps copies, as a disk would."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from copy import copy
 from dataclasses import fields
 from typing import Any
 
 from engine.model.events import Letter
-from engine.model.execution import DERIVED, Changes, Execution, Run
+from engine.model.execution import DERIVED, EMPTY, Changes, Execution, Run
 from engine.model.status import TaskStatus
 from engine.store.contract import (
     Gated,
@@ -105,6 +105,10 @@ class MemoryStore:
         holder: Any = self._rows.get(key) if seq == 0 else self._runs.get(key, {}).get(seq)
         found: bytes | None = getattr(holder, side, None)
         return found
+
+    def outputs(self, key: int, seqs: Collection[int]) -> dict[int, bytes]:
+        runs = self._runs.get(key, {})
+        return {seq: runs[seq].output or EMPTY for seq in seqs if seq in runs}
 
     def _live(self) -> list[tuple[int, Run]]:
         return [

@@ -5,7 +5,7 @@ connection is made and what its errors mean is the business of `sqlite.py` and `
 """
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from queue import Empty, LifoQueue
 from typing import Any, ClassVar, TypeVar
@@ -16,7 +16,7 @@ from sqlmodel import Session
 
 from engine.model.definitions import WorkflowDef
 from engine.model.events import Letter
-from engine.model.execution import Execution
+from engine.model.execution import EMPTY, Execution
 from engine.model.record import decode
 from engine.store import catalogue, letters
 from engine.store.contract import (
@@ -305,6 +305,16 @@ class RowStore:
                 found = connection.execute(self._sql.payload_of_run[side], (key, seq))
             row = found.fetchone()
             return None if row is None else self._whole(connection, row[0])
+
+    def outputs(self, key: int, seqs: Collection[int]) -> dict[int, bytes]:
+        if not seqs:
+            return {}
+        wanted = set(seqs)
+        with self._told(), self._readers.one() as connection:
+            # Rows in between are passed over: a list of thousands of numbers costs more than they do.
+            between = connection.execute(self._sql.outputs, (key, min(wanted), max(wanted)))
+            held = [(seq, value) for seq, value in between.fetchall() if seq in wanted]
+            return {seq: self._whole(connection, value) or EMPTY for seq, value in held}
 
     def ready(self, carrier: str | None, limit: int) -> Sequence[Ready]:
         if carrier is None:

@@ -147,6 +147,10 @@ class Statements:
             side: self._text(select(TASK.c[side]).where(*whose, TASK.c.seq == seq), ("key", "seq"))
             for side in ("input", "output")
         }
+        some = TASK.c.seq.between(bindparam("p_first"), bindparam("p_last"))
+        self.outputs = self._text(
+            select(TASK.c.seq, TASK.c.output).where(*whose, some), ("key", "first", "last")
+        )
         self.payload_of_execution = {
             side: self._text(select(EXECUTION.c[side]).where(EXECUTION.c.key == key), ("key",))
             for side in ("input", "output", "variables")

@@ -5,7 +5,7 @@ scripts or waits with an end can move it; it stops, and says where, at whatever 
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 
 from engine.core.knowledge import Knowledge, ReadDefinition, ReadTaskDef
@@ -13,7 +13,7 @@ from engine.model.definitions import SchemaDef
 from engine.model.errors import InvalidInput
 from engine.model.events import Start
 from engine.model.execution import Execution, Run
-from engine.model.facts import Facts, Limits
+from engine.model.facts import Facts, Limits, no_outputs
 from engine.model.ids import execution_id
 from engine.model.record import Json, decode, encode
 from engine.model.requests import WorkflowTestRequest
@@ -136,8 +136,13 @@ class _HoldingKnowledge(Knowledge):
         )
         self._held = held
 
-    def facts(self, now: int, payload: Callable[[int, str], bytes | None]) -> Facts:
-        return replace(super().facts(now, payload), held=self._held)
+    def facts(
+        self,
+        now: int,
+        payload: Callable[[int, str], bytes | None],
+        outputs: Callable[[Collection[int]], Mapping[int, bytes]] = no_outputs,
+    ) -> Facts:
+        return replace(super().facts(now, payload, outputs), held=self._held)
 
 
 def _outcome(table: Table) -> MockRun:

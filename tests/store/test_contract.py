@@ -86,6 +86,17 @@ def test_there_is_no_payload_of_an_attempt_that_was_not_stored(store: Store) -> 
     assert store.payload(execution.key + 100, 0, "input") is None
 
 
+def test_outputs_of_several_attempts_are_read_together(store: Store) -> None:
+    execution = an_execution(store)
+    outputs = {1: b'{"n":1}', 2: b'{"n":2}', 3: BIG, 4: b"{}"}
+    runs = [a_run(execution, seq, output=output) for seq, output in outputs.items()]
+    store.commit(Group([created(execution, *runs)]))
+    assert store.outputs(execution.key, [4, 1, 3]) == {seq: outputs[seq] for seq in (1, 3, 4)}
+    assert store.outputs(execution.key, [2, 9]) == {2: outputs[2]}
+    assert store.outputs(execution.key, []) == {}
+    assert store.outputs(execution.key + 100, [1, 2]) == {}
+
+
 def test_a_payload_that_is_not_given_stays_as_it_is_stored(store: Store) -> None:
     execution = started(store, {"input": b'{"in":1}', "output": BIG})
     run = a_run(execution, status=TaskStatus.COMPLETED, input=None, output=None)
