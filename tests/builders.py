@@ -326,12 +326,13 @@ class Bench:
         while True:
             items = self.core.due_items()
             while self.questions:
-                items.append(self._answered(self.questions.pop(0)))
+                items.append(self.answered(self.questions.pop(0)))
             if not items:
                 return
             self.core.turn(items)
 
-    def _answered(self, question: Question) -> Asked:
+    def answered(self, question: Question) -> Asked:
+        """What the evaluator says to a script."""
         value = self.conditions(question)
         event = Answer(seq=question.seq, asked=question.asked, value=value)
         return Asked(event, key=question.execution)
@@ -370,7 +371,8 @@ class Bench:
     def output(self, workflow_id: str, reference: str | None = None) -> Json:
         """The output of an attempt, or of the execution."""
         if reference is not None:
-            return decode(self.run(workflow_id, reference).output)
+            view = self.view(workflow_id)
+            return view.output(latest(view.execution, reference))
         return decode(self.execution(workflow_id).output)
 
     def view(self, workflow_id: str) -> View:

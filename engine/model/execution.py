@@ -179,12 +179,12 @@ class Execution:
         for seq in changes.removed:
             self._forget(seq)
         for seq, run in changes.runs.items():
-            self._count(self.runs.get(seq), -1)
+            before = self.runs.get(seq)
+            self._count(before, -1)
             self._count(run, +1)
             self.runs[seq] = run
-            if self.decoded:
-                self.decoded.pop((seq, "input"), None)
-                self.decoded.pop((seq, "output"), None)
+            if self.decoded and before is not None:
+                self._decode_anew(before, run)
         if changes.latest:
             _take_over(self.latest, changes.latest)
         if changes.last_of:
@@ -201,6 +201,13 @@ class Execution:
         for name, value in changes.fields.items():
             setattr(self, name, value)
         self.nodes.update(changes.nodes)
+
+    def _decode_anew(self, before: Run, run: Run) -> None:
+        """What was decoded stays where the bytes do: a loop's long list of items is read each round."""
+        if run.input is not before.input:
+            self.decoded.pop((run.seq, "input"), None)
+        if run.output is not before.output:
+            self.decoded.pop((run.seq, "output"), None)
 
     def _count(self, run: Run | None, by: int) -> None:
         if run is not None:

@@ -17,8 +17,9 @@ from engine.rules.reports import own_run
 from engine.rules.succession import place_all, replace_attempt
 from engine.tasks.at_once import termination
 from engine.tasks.draft import Again, Draft
+from engine.tasks.loops import DoWhile
 from engine.tasks.plan import Node
-from engine.tasks.registry import kind_of
+from engine.tasks.registry import KINDS, kind_of
 
 IN_PLACE = frozenset(["DO_WHILE", "FORK_JOIN", "FORK_JOIN_DYNAMIC", "JOIN", "EXCLUSIVE_JOIN"])
 """Types whose failed record goes on instead of being replaced."""
@@ -225,12 +226,11 @@ def _rewind_loop(d: Draft, loop: str, iteration: int) -> None:
     run = d.latest(loop)
     if run is None:
         return
-    mine = d.edit(run) if run.open else d.reopen(run, TaskStatus.IN_PROGRESS)
-    output = d.output(mine)
-    kept = {k: v for k, v in output.items() if not k.isdigit() or int(k) < iteration}
-    mine.iteration = iteration
-    mine.carrier = None
-    mine.output = encode({**kept, "iteration": iteration})
+    node = d.node_of(run)
+    kind = KINDS[node.task.type]
+    if isinstance(kind, DoWhile):
+        mine = d.edit(run) if run.open else d.reopen(run, TaskStatus.IN_PROGRESS)
+        kind.go_back(d, mine, node, iteration)
 
 
 def _run_target(d: Draft, target: Run, node: Node, event: Rerun) -> None:

@@ -12,6 +12,7 @@ from engine.model.status import TaskStatus
 from engine.rules.redaction import masked
 from engine.tasks.joins import awaited_runs, outputs_by_reference
 from engine.tasks.plan import shown_task, shown_task_def
+from engine.tasks.rounds import is_open_loop, whole_output
 from engine.tasks.view import View
 
 TOKEN_FIELDS = ("promptTokens", "completionTokens", "totalTokens")
@@ -120,7 +121,9 @@ def payload_bytes(view: View, run: Run, side: str) -> bytes:
 
 
 def shown_output(view: View, run: Run) -> bytes:
-    """An attempt's output; that of an open JOIN is put together when it is looked at."""
+    """An attempt's output; that of an open JOIN or loop is put together when it is looked at."""
+    if is_open_loop(run):
+        return whole_output(view, run)
     if run.type == "JOIN" and run.open:
         node = view.node(run.ref)
         if node is not None:

@@ -99,7 +99,8 @@ def result(d: Draft, event: Result) -> None:
     if complaint is not None:
         fail(d, run, complaint, for_good=True)
         return
-    d.end(run, event.status)
+    # What is reported for a loop is its whole output: its rounds are not added.
+    d.end(run, event.status, run.output).output_path = event.output_path
     if event.status is TaskStatus.COMPLETED and node.task.cache_config:
         remember_output(d, run, node)
 

@@ -13,7 +13,7 @@ from engine.tasks.joins import Join
 from engine.tasks.loops import DoWhile
 from engine.tasks.plan import Node
 from engine.tasks.registry import KINDS, kind_of
-from engine.tasks.view import reference_of
+from engine.tasks.rounds import reference_of
 
 NAMED_LATE = frozenset({"DYNAMIC", "FORK_JOIN_DYNAMIC"})
 """Types that are worked out anew each time they are reached."""

@@ -17,7 +17,8 @@ from engine.model.ids import task_id, task_place
 from engine.model.record import Json, encode
 from engine.model.status import ExecutionStatus, TaskStatus
 from engine.tasks.plan import Node, plan_of
-from engine.tasks.view import View, reference_of
+from engine.tasks.rounds import is_open_loop, reference_of, whole_output
+from engine.tasks.view import View
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +118,11 @@ class Draft(View):
         output: dict[str, Json] | bytes | None = None,
         reason: str | None = None,
     ) -> Run:
-        """An open attempt ends; what follows from it is put on the agenda."""
+        """An open attempt ends; what follows from it is put on the agenda. A loop that is given no
+        output is left with its rounds, which are stored here and not before."""
         now = self.facts.now
+        if output is None and is_open_loop(run):
+            output = whole_output(self, run)
         run = self.edit(run)
         run.status = status
         run.ended_at = now

@@ -12,7 +12,8 @@ from engine.model.status import TaskStatus
 from engine.tasks.draft import Again, Draft
 from engine.tasks.kind import NOTHING, TaskKind
 from engine.tasks.plan import Node
-from engine.tasks.view import View, reference_of
+from engine.tasks.rounds import reference_of
+from engine.tasks.view import View
 
 
 class Join(TaskKind):

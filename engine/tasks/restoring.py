@@ -8,7 +8,7 @@ from engine.tasks.branches import grown
 from engine.tasks.by_worker import resolved
 from engine.tasks.joins import Join
 from engine.tasks.plan import Node, Plan, plan_of
-from engine.tasks.view import reference_of
+from engine.tasks.rounds import reference_of
 
 
 def restore(execution: Execution, runs: Iterable[Run]) -> Execution:

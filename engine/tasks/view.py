@@ -3,7 +3,7 @@
 `View` reads, `Scope` is the same for `${...}` expressions. Nothing here changes anything.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from engine.expressions.roots import ENVIRONMENT, MISSING, Missing
@@ -13,11 +13,7 @@ from engine.model.facts import Facts
 from engine.model.record import Json, decode
 from engine.model.status import ExecutionStatus, TaskStatus
 from engine.tasks.plan import Node, Plan, plan_of
-
-
-def reference_of(ref: str, iteration: int) -> str:
-    """The reference name of an attempt inside iteration n of a loop: `ref__n`."""
-    return f"{ref}__{iteration}" if iteration else ref
+from engine.tasks.rounds import is_open_loop, partial_output, reference_of, whole_output
 
 
 def node_in(execution: Execution, run: Run) -> Node:
@@ -104,8 +100,35 @@ class View:
         return self._payload(run, "input")
 
     def output(self, run: Run) -> dict[str, Json]:
-        """An attempt's output, decoded. Not to be changed."""
+        """An attempt's output, decoded. Not to be changed. That of an open loop is put together:
+        whoever needs little of it asks for that little (`part_of_output`)."""
+        if is_open_loop(run):
+            whole: dict[str, Json] = decode(whole_output(self, run))
+            return whole
         return self._payload(run, "output")
+
+    def part_of_output(self, run: Run, name: str | None) -> dict[str, Json]:
+        """The same, of which only one member will be looked at (None: any may be)."""
+        if name is not None and is_open_loop(run):
+            return partial_output(self, run, (name,))
+        return self.output(run)
+
+    def stored_output(self, run: Run) -> dict[str, Json]:
+        """What an attempt's record holds as its output, decoded. Not to be changed."""
+        return self._payload(run, "output")
+
+    def encoded_outputs(self, runs: Sequence[Run]) -> dict[int, bytes]:
+        """What the records of attempts hold as their outputs, by seq; what is not in memory is
+        read in one go."""
+        unread = [run.seq for run in runs if run.output is None]
+        read = self.facts.outputs(unread) if len(unread) > 1 else {}
+        found = {}
+        for run in runs:
+            data = run.output
+            if data is None:
+                data = read.get(run.seq) or self.facts.payload(run.seq, "output")
+            found[run.seq] = data or EMPTY
+        return found
 
     def _payload(self, run: Run, side: str) -> dict[str, Json]:
         data: bytes | None = getattr(run, side)
@@ -166,13 +189,9 @@ class View:
         return template.fill(Scope(self, own_id))
 
 
-def _payload_of(side: str) -> Callable[[View, Run], Json]:
-    return lambda view, run: view.input(run) if side == "input" else view.output(run)
-
-
 _TASK_FIELDS: dict[str, Callable[[View, Run], Json]] = {
-    "input": _payload_of("input"),
-    "output": _payload_of("output"),
+    "input": lambda view, run: view.input(run),
+    "output": lambda view, run: view.output(run),
     "taskType": lambda view, run: run.type,
     "status": lambda view, run: run.status.value,
     "referenceTaskName": lambda view, run: run.reference,
@@ -216,14 +235,17 @@ class Scope:
         self.view = view
         self.own_id = own_id
 
-    def field(self, name: str, field: str) -> Json | Missing:
-        """One member of a root; the others stay encoded."""
+    def field(self, name: str, field: str, only: str | None = None) -> Json | Missing:
+        """One member of a root; the others stay encoded. Of an open loop's output no other rounds
+        are put together than the one that is read."""
         if name == "workflow":
             read = _WORKFLOW_FIELDS.get(field)
             return MISSING if read is None else read(self.view)
         run = self.view.newest(name)
         if run is None:
             return MISSING
+        if field == "output":
+            return self.view.part_of_output(run, only)
         of_task = _TASK_FIELDS.get(field)
         return MISSING if of_task is None else of_task(self.view, run)
 
