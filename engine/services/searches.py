@@ -4,13 +4,16 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from engine.model.errors import InvalidInput
+from engine.model.execution import Run
 from engine.model.record import Json
+from engine.rules.rendering import shown_output
 from engine.services.executions import Executions
 from engine.services.summaries import task_summary, workflow_summary
 from engine.store import archive, reading, search
 from engine.store.rowstore import RowStore
 from engine.store.search import Found
 from engine.store.search import Search as Search
+from engine.tasks.rounds import is_open_loop
 
 MOST_FOUND = 5000
 
@@ -88,24 +91,37 @@ class Searches:
         """TaskSummaries."""
         _check_page(wanted.start, wanted.size)
 
-        def ask(session: Any) -> Document:
+        def ask(session: Any) -> tuple[Found, list[Run], dict[int, reading.Listed]]:
             found = search.tasks(session, wanted)
             runs = archive.attempts(session, found.places)
-            keys = [key for key, _ in found.places]
-            rows = {row.key: row for row in reading.listed(session, sorted(set(keys)))}
-            pairs = zip(runs, keys, strict=False)
-            shown = [task_summary(run, rows[key], self._hidden(rows[key])) for run, key in pairs]
-            return _result(found, shown)
+            keys = sorted({key for key, _ in found.places})
+            return found, runs, {row.key: row for row in reading.listed(session, keys)}
 
-        return self._store.read(ask)
+        found, runs, rows = self._store.read(ask)
+        shown = []
+        for run, (key, _) in zip(runs, found.places, strict=False):
+            if is_open_loop(run):
+                run.output = self._rounds(key, run)
+            shown.append(task_summary(run, rows[key], self._hidden(rows[key])))
+        return _result(found, shown)
+
+    def _rounds(self, key: int, run: Run) -> bytes | None:
+        """An open loop's output: its record holds no rounds, they are shown all the same."""
+        view = self._executions.view_of(key)
+        present = None if view is None else view.execution.runs.get(run.seq)
+        return run.output if view is None or present is None else shown_output(view, present)
 
     def whole_tasks(self, wanted: Search) -> Document:
         """Tasks."""
         _check_page(wanted.start, wanted.size)
         found = self._store.read(lambda s: search.tasks(s, wanted))
-        views = {key: self._executions.view_of(key) for key, _ in found.places}
-        shown = [self._executions.task_in(views[key], seq) for key, seq in found.places]
-        return _result(found, [item for item in shown if item is not None])
+        return _result(found, self.tasks_at(found.places))
+
+    def tasks_at(self, places: Sequence[tuple[int, int]]) -> list[Document]:
+        """Tasks by execution and seq; those that are gone are left out."""
+        views = {key: self._executions.view_of(key) for key in {key for key, _ in places}}
+        shown = (self._executions.task_in(views[key], seq) for key, seq in places)
+        return [item for item in shown if item is not None]
 
     def tasks_of(
         self, workflow_id: str, statuses: Sequence[str], start: int, count: int
