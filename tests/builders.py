@@ -13,7 +13,7 @@ from engine.core.questions import Question
 from engine.core.turn import Core
 from engine.instruments.clock import HandClock
 from engine.instruments.telemetry import Telemetry
-from engine.model.definitions import TaskDef, WorkflowDef, WorkflowTask
+from engine.model.definitions import SchemaDef, TaskDef, WorkflowDef, WorkflowTask
 from engine.model.events import Answer, Event, ExtendLease, Result, Start
 from engine.model.execution import Execution, Run
 from engine.model.facts import Facts, Limits, Snapshot
@@ -208,6 +208,8 @@ class Bench:
         self.questions: list[Question] = []
         self.conditions: Callable[[Question], Json] = lambda question: False
         """What the evaluator answers to scripts."""
+        self.complain: Callable[[SchemaDef, Json], str | None] = lambda schema, value: None
+        """Why a value breaks a schema; known to the next core that wakes up."""
         self.started = 0
         for definition in definitions:
             self.register(definition)
@@ -216,7 +218,11 @@ class Bench:
     def wake_up(self) -> Core:
         """A core on what the store has: the engine after a restart."""
         knowledge = Knowledge(
-            self.task_defs.get, self._definition, jitter=False, limits=self.limits
+            self.task_defs.get,
+            self._definition,
+            jitter=False,
+            limits=self.limits,
+            schema_complaint=self.complain,
         )
         telemetry = Telemetry()
         telemetry.listen(lambda what, facts: self.said.append((what, facts)))

@@ -4,6 +4,7 @@ Ending looks at all attempts, once.
 """
 
 from engine.model.definitions import WorkflowDef
+from engine.model.errors import InvalidInput
 from engine.model.events import ChildEnded, Start
 from engine.model.execution import EMPTY, Run
 from engine.model.ids import child_id
@@ -14,6 +15,7 @@ from engine.rules.rendering import workflow_json
 from engine.tasks.draft import Draft, Ending
 from engine.tasks.joins import Join
 from engine.tasks.registry import KINDS, kind_of
+from engine.tasks.snapshot import input_for
 
 FAILURE_POINTER = "conductor.failure_workflow"
 """The output key that names the failure workflow that was started."""
@@ -213,7 +215,11 @@ def start_failure_workflow(d: Draft) -> None:
     }
     if d.field("failed_task_id") is not None:
         given["failureTaskId"] = d.field("failed_task_id")
-    encoded = encode(given)
+    try:
+        encoded = _with_defaults(d, found.definition, given)
+    except InvalidInput as error:
+        _point(d, f"Error workflow {name} failed to start.  reason: {error}")
+        return
     complaint = d.size_complaint("input", encoded, started)
     if complaint is not None:
         _point(d, f"Error workflow {name} failed to start.  reason: {complaint}")
@@ -236,6 +242,14 @@ def _point(d: Draft, text: str) -> None:
     """The failed execution's output names the failure workflow, or tells why there is none."""
     output: dict[str, Json] = decode(d.field("output")) or {}
     d.set(output=encode({**output, FAILURE_POINTER: text}))
+
+
+def _with_defaults(d: Draft, definition: WorkflowDef, given: dict[str, Json]) -> bytes:
+    """The encoded input of a failure workflow, completed and held to its schema."""
+    if definition.input_schema is not None:
+        # A schema can look into the failed execution only as a plain value.
+        given = decode(encode(given))
+    return encode(input_for(definition, given, d.facts.schema_complaint))
 
 
 def failure_workflow_name(definition: WorkflowDef, given: dict[str, Json]) -> str | None:

@@ -1,14 +1,12 @@
-"""What a start request comes to: the definition it runs by, and its input. Starts and mock tests go
-by it alike; nothing here begins anything."""
+"""What a start request may say, and the definition it means. Starts and mock tests go by it alike;
+nothing here begins anything."""
 
 from collections.abc import Callable
 from typing import Protocol
 
-from engine.expressions.templates import with_input_template
-from engine.model.definitions import SchemaDef, TaskDef, WorkflowDef
+from engine.model.definitions import TaskDef, WorkflowDef
 from engine.model.errors import InvalidInput, NotFound, Violation
 from engine.model.facts import Facts, Snapshot
-from engine.model.record import Json
 from engine.model.requests import StartWorkflowRequest
 from engine.rules.validation import registration_errors, require
 from engine.tasks.snapshot import inline_snapshot
@@ -70,21 +68,3 @@ def definition_for(
         version = "null" if request.version is None else request.version
         raise NotFound(f"No such workflow defined. name={request.name}, version={version}")
     return found
-
-
-def input_for(
-    definition: WorkflowDef,
-    given: dict[str, Json],
-    complain: Callable[[SchemaDef, Json], str | None] | None,
-) -> dict[str, Json]:
-    """The input with the definition's defaults. InvalidInput: it breaks the schema that the
-    definition enforces; `complain` says how a value breaks one."""
-    completed = with_input_template(given, definition.input_template)
-    schema = definition.input_schema
-    if complain is not None and schema is not None and definition.enforce_schema:
-        complaint = complain(schema, completed)
-        if complaint is not None:
-            raise InvalidInput(
-                f"The input does not fit the inputSchema of {definition.name}: {complaint}"
-            )
-    return completed

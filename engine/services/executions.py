@@ -35,13 +35,14 @@ from engine.model.requests import (
 )
 from engine.rules.decide import decide
 from engine.rules.rendering import spliced, task_json, workflow_json
-from engine.rules.starts import Sound, definition_for, input_for, require_startable
+from engine.rules.starts import Sound, definition_for, require_startable
 from engine.services.archive_shelf import ArchiveShelf
 from engine.services.payloads import Payloads
 from engine.services.port import Port, ask
 from engine.services.schemas import schema_complaint
 from engine.store.contract import Store
 from engine.tasks.restoring import restore
+from engine.tasks.snapshot import input_for
 from engine.tasks.view import View
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from engine.model.errors import InvalidInput
 from engine.model.events import Start, Terminate
-from engine.model.execution import EMPTY, Run
+from engine.model.execution import Run
 from engine.model.facts import Snapshot
 from engine.model.ids import child_id, depth_of
 from engine.model.record import Json, encode
@@ -18,7 +18,7 @@ from engine.tasks.at_once import AtOnce
 from engine.tasks.draft import Again, Draft
 from engine.tasks.kind import NOTHING, TaskKind, fail, give_input, hold_back
 from engine.tasks.plan import Node
-from engine.tasks.snapshot import inline_snapshot
+from engine.tasks.snapshot import inline_snapshot, input_for
 
 DEEPEST = 100
 """Ancestors that a sub-workflow may have. Definitions that start each other in a circle would go on
@@ -94,6 +94,11 @@ class SubWorkflow(TaskKind):
         child_input = given.get("workflowInput") or given
         if given.get("subWorkflowDefinition") is not None:
             child_input = {**child_input, "_systemMetadata": {"dynamic": True}}
+        try:
+            child_input = input_for(snapshot.definition, child_input, d.facts.schema_complaint)
+        except InvalidInput as error:
+            fail(d, run, str(error))
+            return
         encoded = encode(child_input)
         complaint = d.size_complaint("input", encoded, child)
         if complaint is not None:
@@ -232,7 +237,11 @@ class StartWorkflow(AtOnce):
             return fail(d, run, complaint, for_good=True)
         execution = d.execution
         started = child_id(execution.id, run.task_id, run.attempt)
-        encoded = EMPTY if request.input is None else encode(request.input)
+        try:
+            given = input_for(found.definition, request.input or {}, d.facts.schema_complaint)
+        except InvalidInput as error:
+            return fail(d, run, str(error))
+        encoded = encode(given)
         complaint = d.size_complaint("input", encoded, started)
         if complaint is not None:
             return fail(d, run, complaint)

@@ -1,10 +1,13 @@
-"""A definition as an execution runs by it: task definitions embedded, child versions pinned.
+"""A definition as an execution runs by it: task definitions embedded, child versions pinned; and the
+input that it begins with.
 
 What is registered later does not change a running execution.
 """
 
-from engine.expressions.templates import TemplateTooDeep
-from engine.model.definitions import WorkflowDef, WorkflowTask
+from collections.abc import Callable
+
+from engine.expressions.templates import TemplateTooDeep, with_input_template
+from engine.model.definitions import SchemaDef, WorkflowDef, WorkflowTask
 from engine.model.errors import InvalidInput
 from engine.model.facts import Facts, Snapshot
 from engine.model.ids import content_hash
@@ -63,3 +66,21 @@ def inline_snapshot(described: Json, facts: Facts) -> Snapshot:
     if not isinstance(described, dict):
         raise InvalidInput(f"workflowDefinition is not an object: {described!r}")
     return snapshot(WorkflowDef.read(described, "workflowDefinition"), facts)
+
+
+def input_for(
+    definition: WorkflowDef,
+    given: dict[str, Json],
+    complain: Callable[[SchemaDef, Json], str | None],
+) -> dict[str, Json]:
+    """The input with the definition's defaults. InvalidInput: it breaks the schema that the
+    definition enforces; `complain` says how a value breaks one."""
+    completed = with_input_template(given, definition.input_template)
+    schema = definition.input_schema
+    if schema is not None and definition.enforce_schema:
+        complaint = complain(schema, completed)
+        if complaint is not None:
+            raise InvalidInput(
+                f"The input does not fit the inputSchema of {definition.name}: {complaint}"
+            )
+    return completed

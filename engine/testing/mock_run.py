@@ -13,13 +13,14 @@ from engine.model.definitions import SchemaDef
 from engine.model.errors import InvalidInput
 from engine.model.events import Start
 from engine.model.execution import Execution, Run
-from engine.model.facts import Facts, Limits, no_outputs
+from engine.model.facts import Facts, Limits, no_complaint, no_outputs
 from engine.model.ids import execution_id
 from engine.model.record import Json, decode, encode
 from engine.model.requests import WorkflowTestRequest
 from engine.rules.rendering import workflow_json
-from engine.rules.starts import Sound, definition_for, input_for, require_startable
+from engine.rules.starts import Sound, definition_for, require_startable
 from engine.tasks.restoring import restore
+from engine.tasks.snapshot import input_for
 from engine.tasks.view import View
 from engine.testing.mocks import Mocks
 from engine.testing.report import Report, Stop, report_of
@@ -100,7 +101,7 @@ def _start(
             "`input`."
         )
     found = definition_for(request, knowledge, sound)
-    given = input_for(found.definition, request.input or {}, complain)
+    given = input_for(found.definition, request.input or {}, complain or no_complaint)
     return Start(
         definition=found.definition,
         definition_hash=found.hash,

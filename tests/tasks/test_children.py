@@ -1,8 +1,13 @@
 """Sub-workflows: what stops definitions that start each other."""
 
+from typing import Any
+
+import pytest
+
 from engine.model.definitions import WorkflowTask
 from engine.model.facts import Limits
 from engine.model.ids import depth_of
+from engine.model.record import decode
 from engine.model.status import ExecutionStatus, TaskStatus
 from engine.tasks.children import DEEPEST
 from tests.builders import Bench, a_child, a_definition, a_fork, a_task
@@ -71,3 +76,59 @@ def test_the_limit_is_a_roots_own_and_that_of_a_day() -> None:
         bench.advance(30 * 3600)
     ends = [one.status for one in bench.executions() if one.definition.name == "chain"]
     assert ends == [ExecutionStatus.COMPLETED] * 4 + [ExecutionStatus.RUNNING]
+
+
+POST: dict[str, Any] = {
+    "input_template": {"kind": "letter"},
+    "input_schema": {
+        "name": "post",
+        "type": "JSON",
+        "data": {"type": "object", "properties": {"to": {"type": "string"}}},
+    },
+}
+
+
+def posting(*tasks: WorkflowTask, **fields: Any) -> Bench:
+    kid = a_definition(a_task("k"), name="kid", **POST)
+    return Bench(a_definition(*tasks, **fields), kid)
+
+
+def test_whatever_starts_a_workflow_completes_its_input_from_the_template() -> None:
+    bench = posting(
+        a_child("s", of="kid", input_parameters={"to": "ada"}),
+        a_task(
+            "more",
+            "START_WORKFLOW",
+            input_parameters={"startWorkflow": {"name": "kid", "input": {"to": "bob"}}},
+        ),
+        a_task("end", "TERMINATE", input_parameters={"terminationStatus": "FAILED"}),
+        failure_workflow="kid",
+    )
+    bench.start()
+    bench.complete("k")
+    inputs = [decode(one.input) for one in bench.executions()][1:]
+    assert [item["kind"] for item in inputs] == ["letter"] * 3
+    assert [item.get("to") for item in inputs] == ["ada", "bob", None]
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        a_child("s", of="kid", input_parameters={"to": 7}),
+        a_task(
+            "s",
+            "START_WORKFLOW",
+            input_parameters={"startWorkflow": {"name": "kid", "input": {"to": 7}}},
+        ),
+    ],
+)
+def test_a_child_whose_input_breaks_its_schema_fails_the_task_that_would_start_it(
+    task: WorkflowTask,
+) -> None:
+    bench = posting(task)
+    bench.complain = lambda schema, value: "to: 7 is no text" if value.get("to") == 7 else None
+    bench.wake_up()
+    w = bench.start()
+    bench.expect(w, ExecutionStatus.FAILED, s=TaskStatus.FAILED)
+    assert "does not fit the inputSchema of kid: to: 7 is no text" in str(bench.run(w, "s").reason)
+    assert len(bench.executions()) == 1
