@@ -7,7 +7,19 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Integer, Select, String, column, delete, func, insert, select, table, text
+from sqlalchemy import (
+    Integer,
+    Select,
+    String,
+    bindparam,
+    column,
+    delete,
+    func,
+    insert,
+    select,
+    table,
+    text,
+)
 from sqlmodel import Session
 
 from engine.store import archive
@@ -18,6 +30,7 @@ _WORDS = table("words", column("rowid", Integer), column("body", String))
 _NOTED = table_of(Unindexed)
 _PART_BYTES = 32 * 1024
 """So much of an input or output is searchable by its words."""
+_BETWEEN = re.compile(r"[\W_]")
 _TERM = re.compile(r'"([^"]*)"|([^"\s]+)')
 
 
@@ -76,10 +89,11 @@ def index_now(session: Session, keys: Sequence[int]) -> None:
     if strangers:
         archive.enter(session, list(strangers))
         rows += listed(session, list(strangers), payloads=True)
-    for row in rows:
-        body = _body(row)
+    if rows:
+        body: Any = bindparam("words")
         words = body if _is_sqlite(session) else func.to_tsvector("simple", body)
-        session.execute(insert(_WORDS).values(rowid=row.key, body=words))
+        taken_up = insert(_WORDS).values(rowid=bindparam("key"), body=words)
+        session.execute(taken_up, [{"key": row.key, "words": _body(row)} for row in rows])
     session.execute(delete(_NOTED).where(_NOTED.c.execution.in_(noted)))
 
 
@@ -108,7 +122,7 @@ def _beginning(value: bytes | None) -> str:
 
 def _readable(value: str) -> str:
     """The words of a text or document."""
-    return "".join(c if c.isalnum() else " " for c in value[:_PART_BYTES])
+    return _BETWEEN.sub(" ", value[:_PART_BYTES])
 
 
 def _is_sqlite(session: Session) -> bool:
