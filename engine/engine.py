@@ -152,6 +152,7 @@ class Engine:
             limits=self.settings.limits,
             environment=self.settings.environment(),
             schema_complaint=schema_complaint,
+            tells_tasks=self.settings.task_listener is not None,
         )
 
     def _payload_folder(self) -> Payloads:

@@ -42,7 +42,9 @@ class Knowledge:
         sinks: frozenset[str] = frozenset({"conductor"}),
         jitter: bool = True,
         schema_complaint: Callable[[SchemaDef, Json], str | None] | None = None,
+        tells_tasks: bool = False,
     ) -> None:
+        self.tells_tasks = tells_tasks
         self._read_task_def = read_task_def
         self._read_definition = read_definition
         self._task_defs: dict[str, TaskDef | None] = {}
@@ -65,6 +67,7 @@ class Knowledge:
             limits=limits or Limits(),
             environment=environment or {},
             sinks=sinks,
+            tells_tasks=tells_tasks,
         )
         self._values: list[Any] = [getattr(self._facts, name) for name in _FACTS]
 

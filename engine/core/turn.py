@@ -490,7 +490,9 @@ class Core:
         """An attempt that this turn has placed, and nobody has heard of yet, is taken where it
         stands: one row, no decision of its own. False: it must be claimed as usual."""
         step = turn.newest.get(execution.key)
-        if step is None or step.changes.runs.get(run.seq) is not run or node.task.on_state_change:
+        if step is None or step.changes.runs.get(run.seq) is not run:
+            return False
+        if node.task.on_state_change or self.knowledge.tells_tasks:
             return False
         if step.before.get(run.seq) is not None or execution.status is not ExecutionStatus.RUNNING:
             return False

@@ -106,5 +106,7 @@ class Facts:
     """The variables that expressions may read."""
     sinks: frozenset[str] = frozenset({"conductor"})
     """The event queue providers at hand."""
+    tells_tasks: bool = False
+    """Is there somebody who wants to hear of every status of a task?"""
     held: Callable[[Execution, Run], bool] = _nothing_held
     """Is this attempt answered by a mock instead of being carried out? Only ever so in a test."""

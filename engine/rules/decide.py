@@ -38,7 +38,7 @@ from engine.model.status import ExecutionStatus
 from engine.rules import lifecycle, recovery, reports
 from engine.rules.deadlines import wake_at
 from engine.rules.ending import end, end_if_over, give_up_waiting, start_failure_workflow
-from engine.rules.listeners import tell_state_change
+from engine.rules.listeners import tell_state_change, tell_task
 from engine.rules.succession import carry_out, follow
 from engine.tasks.draft import Draft
 
@@ -119,6 +119,8 @@ def finish(d: Draft) -> None:
         node = d.node(run.ref)
         if node is None:
             continue
+        if d.facts.tells_tasks:
+            tell_task(d, run, d.execution.runs.get(run.seq))
         if node.task.on_state_change:
             tell_state_change(d, run, d.execution.runs.get(run.seq))
         if not run.open:

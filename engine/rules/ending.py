@@ -109,6 +109,7 @@ def end(d: Draft, ending: Ending) -> None:
     d.set(output=output)
     d.say(f"workflow.{status.value.lower()}")
     tell_listeners(d, "COMPLETED" if status is ExecutionStatus.COMPLETED else "TERMINATED")
+    tell_listeners(d, "FINALIZED")
     tell_parent(d)
 
 

@@ -28,11 +28,55 @@ def tell_listeners(d: Draft, what: str) -> None:
                 "status": d.status.value,
                 "correlationId": d.field("correlation_id"),
                 "reasonForIncompletion": d.field("reason"),
+                "startTime": d.field("created_at"),
+                "endTime": d.field("ended_at"),
+                "failedReferenceTaskNames": ",".join(d.field("failed_refs")),
+                "priority": d.execution.priority,
+                "parentWorkflowId": d.execution.parent_id,
                 "sink": definition.workflow_status_listener_sink,
                 "time": d.facts.now,
             },
         )
     )
+
+
+def tell_task(d: Draft, run: Run, was: Run | None) -> None:
+    """A message about a task that has another status now, unless its definition forbids it."""
+    if d.execution.isolated or (was is not None and was.status is run.status):
+        return
+    node = d.node(run.ref)
+    if node is None or not node.task_def.task_status_listener_enabled:
+        return
+    d.changes.messages.append((TASK_STATUS, _task_message(d, run)))
+
+
+def _task_message(d: Draft, run: Run) -> dict[str, Json]:
+    """A task in a few words, in the names of Conductor's summary; what it was given and what it
+    has answered are left to those who ask for it."""
+    ended = run.ended_at
+    return {
+        "event": run.status.value,
+        "workflowId": d.execution.id,
+        "workflowType": d.execution.definition.name,
+        "correlationId": d.field("correlation_id"),
+        "taskId": run.task_id,
+        "taskType": run.type,
+        "taskDefName": run.name,
+        "referenceTaskName": run.reference,
+        "status": run.status.value,
+        "retryCount": run.attempt,
+        "reasonForIncompletion": run.reason,
+        "scheduledTime": run.scheduled_at,
+        "startTime": run.started_at,
+        "updateTime": run.updated_at,
+        "endTime": ended,
+        "executionTime": ended - run.started_at if ended and run.started_at else 0,
+        "workerId": run.worker,
+        "domain": run.domain,
+        "workflowPriority": run.priority,
+        "subWorkflowId": run.child_id,
+        "time": d.facts.now,
+    }
 
 
 STATE_CHANGES = {

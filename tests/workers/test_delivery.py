@@ -7,7 +7,7 @@ import orjson
 
 from engine.store.messages import outbox
 from engine.store.reading import counts
-from tests.engine.builders import Bench, task, workflow
+from tests.engine.builders import Bench, task, tasks_of, workflow
 from tests.workers.web import Reply, Seen, web
 
 TOLD = {"workflowStatusListenerEnabled": True}
@@ -33,6 +33,34 @@ def test_a_listener_is_told_of_executions_that_ask_for_it() -> None:
         told = bodies(server.seen)
     assert {item["workflowId"] for item in told} == {name}
     assert told[-1]["status"] == "COMPLETED"
+
+
+def test_an_execution_that_asks_for_a_listener_ends_with_a_word_that_it_is_over() -> None:
+    with web(lambda seen: Reply()) as server, Bench(workflow_listener=server.url) as bench:
+        define(bench)
+        bench.run("w")
+        bench.until(lambda: not waiting(bench))
+        told = bodies(server.seen)
+    assert [item["event"] for item in told] == ["STARTED", "COMPLETED", "FINALIZED"]
+    assert told[1]["endTime"] >= told[0]["startTime"] > 0
+
+
+def test_a_task_listener_is_told_of_each_status_of_tasks_that_do_not_forbid_it() -> None:
+    with web(lambda seen: Reply()) as server, Bench(task_listener=server.url) as bench:
+        bench.define_tasks({"name": "quiet", "taskStatusListenerEnabled": False})
+        bench.define(workflow("w", task("n", "NOOP"), task("quiet", "NOOP"), task("work")))
+        bench.engine.employ({"work": lambda: {}})
+        done = bench.run("w")
+        bench.until(lambda: not waiting(bench))
+        told = bodies(server.seen)
+    assert [(item["referenceTaskName"], item["status"]) for item in told] == [
+        ("n", "COMPLETED"),
+        ("work", "SCHEDULED"),
+        ("work", "IN_PROGRESS"),
+        ("work", "COMPLETED"),
+    ]
+    assert {item["workflowId"] for item in told} == {done["workflowId"]}
+    assert told[-1]["taskId"] == tasks_of(done)["work"]["taskId"]
 
 
 def test_an_execution_that_asks_for_a_listener_is_archived_when_it_has_ended() -> None:
