@@ -5,8 +5,8 @@ from typing import Any
 from engine.api.wire import Call, Route, Text
 from engine.model.errors import EngineError, InvalidInput, NotFound
 from engine.model.record import Json
+from engine.model.status import TaskStatus
 from engine.services.house import House, secret_names, settings_shown
-from engine.services.searches import wanted
 
 CONDUCTOR_VERSION = "3.32.1"
 """The version of Conductor whose API this is."""
@@ -67,16 +67,12 @@ class Admin:
         shown: dict[str, Json] = settings_shown(self._house.engine)
         return shown
 
-    def pending(self, call: Call) -> list[Json]:
-        """Open tasks of a type."""
-        quote = "'" if '"' in call.path["type"] else '"'
-        query = (
-            f"taskType = {quote}{call.path['type']}{quote} AND status IN (SCHEDULED,IN_PROGRESS)"
+    def pending(self, call: Call) -> list[dict[str, Json]]:
+        """Open tasks of a type, the newest first."""
+        places = self._house.queues.open_attempts(
+            call.path["type"], call.number("start"), call.number("count", 100)
         )
-        found = self._house.searches.whole_tasks(
-            wanted(query, start=call.number("start"), size=call.number("count", 100))
-        )
-        return list(found["results"])
+        return self._house.searches.tasks_at(places)
 
     def sweep(self, call: Call) -> Text:
         """Look at an execution again; no queue of executions is needed for that here."""
@@ -85,21 +81,28 @@ class Admin:
         return Text(f"true.{workflow_id}")
 
     def repair(self, call: Call) -> Text:
-        """Look at an execution again; whether anything had to be repaired: queue and timers are
-        read from its rows, so nothing ever has."""
-        self._house.executions.decide(call.path["id"], call.person)
-        return Text("false")
+        """Look at an execution again; whether anything had been left undone. Queue and timers are
+        read from its rows, so they cannot disagree with it."""
+        workflow_id = call.path["id"]
+        before = self._house.executions.stand(workflow_id)
+        self._house.executions.decide(workflow_id, call.person)
+        return Text(str(self._house.executions.stand(workflow_id) != before).lower())
 
     def queues(self, call: Call) -> dict[str, Json]:
-        """Event queues that somebody reads."""
-        return {}
+        """The event queues that active handlers read; `verbose`: how many messages wait in each."""
+        queues = self._house.queues.event_queues()
+        if not call.flag("verbose"):
+            return {**queues}
+        sizes = self._house.queues.event_queue_sizes()
+        return {event: {name: sizes.get(event, 0)} for event, name in queues.items()}
 
     def event_queue_sizes(self, call: Call) -> dict[str, int]:
-        """How many messages wait in each event queue."""
+        """How many messages wait in each event queue that has any."""
         return self._house.queues.event_queue_sizes()
 
     def event_queues(self, call: Call) -> dict[str, Json]:
-        """Queues by the status they set; there are none."""
+        """Queues by the status they set. There are none: an update below is taken at once, and
+        does not wait in a queue."""
         return {}
 
     def update_by_ref(self, call: Call) -> None:
@@ -118,9 +121,13 @@ class Admin:
         if task["workflowInstanceId"] != path["id"]:
             raise InvalidInput(f"Task {path['taskId']} is none of workflow {path['id']}.")
         reference = str(task["referenceTaskName"])
-        self._house.tasks.update_by_ref(
-            path["id"], reference, path["status"], call.map(), by=call.person
-        )
+        reached = None
+        if not TaskStatus(task["status"]).terminal:
+            reached = self._house.tasks.update_by_ref(
+                path["id"], reference, path["status"], call.map(), by=call.person
+            )
+        if reached is None:
+            raise NotFound(f"Task {path['taskId']} of workflow {path['id']} is over.")
 
     def environment(self, call: Call) -> list[Json]:
         """The variables that expressions may read."""

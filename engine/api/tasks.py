@@ -48,11 +48,15 @@ class TaskRoutes:
 
     def sizes(self, call: Call) -> dict[str, int]:
         """How many tasks of each type wait for a worker."""
+        call.need("taskType")
         return self._queues.sizes_of(call.texts("taskType"))
 
     def size(self, call: Call) -> int:
         """How many tasks wait in one queue."""
         name = queue_name(call.need("taskType"), call.text("domain"))
+        if call.text("isolationGroupId") or call.text("executionNamespace"):
+            # Isolated tasks have no queues of their own here, so in such a queue nothing waits.
+            return 0
         return self._queues.sizes_of([name])[name]
 
     def all_sizes(self, call: Call) -> dict[str, int]:
@@ -61,7 +65,7 @@ class TaskRoutes:
 
     def all_sizes_verbose(self, call: Call) -> dict[str, Json]:
         """The same with what is handed out, by shard; there is one shard."""
-        taken = self._house.tasks.taken()
+        taken = self._queues.handed_out()
         sizes = self._queues.sizes()
         names = sorted(sizes.keys() | taken.keys())
         return {
@@ -81,9 +85,8 @@ class TaskRoutes:
         return self._queues.polls()
 
     def requeue(self, call: Call) -> Text:
-        """How many tasks of a type wait. A queue here cannot lose one, so none is put back."""
-        name = call.path["type"]
-        return Text(self._queues.sizes_of([name])[name])
+        """Put tasks of a type that workers have in hand back into its queue; how many are in it."""
+        return Text(self._queues.requeue(call.path["type"], call.person))
 
     # Logs
 

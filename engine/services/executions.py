@@ -33,6 +33,7 @@ from engine.model.requests import (
     SkipRequest,
     StartWorkflowRequest,
 )
+from engine.model.status import ExecutionStatus, TaskStatus
 from engine.rules.decide import decide
 from engine.rules.rendering import spliced, task_json, workflow_json
 from engine.rules.starts import Sound, definition_for, require_startable
@@ -186,6 +187,11 @@ class Executions:
         """The same by number; None when there is none."""
         view = self.view_of(key, payloads=tasks)
         return None if view is None else workflow_json(view, tasks)
+
+    def stand(self, workflow_id: str) -> tuple[ExecutionStatus, dict[int, TaskStatus]]:
+        """Its status and that of each attempt."""
+        execution = self.view(workflow_id, payloads=False).execution
+        return execution.status, {seq: run.status for seq, run in execution.runs.items()}
 
     @staticmethod
     def task_in(view: View | None, seq: int) -> dict[str, Json] | None:

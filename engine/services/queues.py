@@ -1,12 +1,18 @@
-"""What waits for workers, and who came for it."""
+"""What waits for workers and for event queues, who came for it, and what is put back."""
 
 from collections.abc import Sequence
 
+from engine.core.inbox import Asked
+from engine.model.errors import InvalidInput
+from engine.model.events import Result
+from engine.model.execution import EMPTY
 from engine.model.record import Json
+from engine.model.status import TaskStatus
 from engine.services.port import Port
 from engine.services.tasks import Tasks
-from engine.store import messages, reading
+from engine.store import messages, reading, triggers
 from engine.store.rowstore import RowStore
+from engine.tasks import words
 
 INTERNAL = "#"
 """Carriers that begin with this are none of a worker's."""
@@ -22,7 +28,14 @@ class Queues:
 
     def sizes(self) -> dict[str, int]:
         """Waiting tasks by queue name (`domain:type`), sorted."""
-        found = self._store.read(reading.queue_sizes)
+        return self._by_name(TaskStatus.SCHEDULED)
+
+    def handed_out(self) -> dict[str, int]:
+        """Tasks that workers have in hand, by the queue they were taken from."""
+        return self._by_name(TaskStatus.IN_PROGRESS)
+
+    def _by_name(self, status: TaskStatus) -> dict[str, int]:
+        found = self._store.read(lambda session: reading.queue_sizes(session, status))
         named = {
             queue_name(carrier, domain): size
             for (carrier, domain), size in found.items()
@@ -55,9 +68,49 @@ class Queues:
             for place, at in sorted(latest.items(), key=lambda item: (item[0][0], -item[1]))
         ]
 
+    def requeue(self, task_type: str, by: str | None = None) -> int:
+        """Put back what workers have in hand of a type, in any domain, so that it is handed out
+        again, as after they were lost; how many tasks are in its queue then. One who has it all
+        the same may still report. What the engine carries out by itself is left alone."""
+        if task_type in words.OPERATORS or task_type in words.QUEUED:
+            return 0
+        found = self._store.read(lambda session: reading.queued(session, task_type))
+        line = f"put back into its queue by {by or 'somebody'}"
+        replies = [
+            self._port.send(Asked(_handed_back(seq, line, by), key=key))
+            for key, seq, status in found
+            if status == TaskStatus.IN_PROGRESS
+        ]
+        for reply in replies:
+            self._port.wait(reply)
+        return len(found)
+
+    def open_attempts(self, task_type: str, start: int, count: int) -> list[tuple[int, int]]:
+        """Where tasks of a type stand that are not over: execution and seq, the newest first."""
+        for name, value in (("start", start), ("count", count)):
+            if value < 0:
+                raise InvalidInput(f"{name} is {value}: it must be 0 or more.")
+        return self._store.read(lambda s: reading.open_attempts(s, task_type, start, count))
+
+    # Event queues
+
     def event_queue_sizes(self) -> dict[str, int]:
-        """How many messages wait in each event queue."""
-        return self._store.read(messages.queue_sizes)
+        """How many messages wait in each event queue that has any, by its full name."""
+        return dict(sorted(self._store.read(messages.waiting_events).items()))
+
+    def event_queues(self) -> dict[str, str]:
+        """The queues that active event handlers read: each event and the name its provider knows
+        the queue by."""
+        found = self._store.read(lambda session: triggers.handlers(session, active_only=True))
+        events = sorted({str(document["event"]) for document in found})
+        return {event: event.partition(":")[2] or event for event in events}
+
+
+def _handed_back(seq: int, line: str, by: str | None) -> Result:
+    """An attempt goes back to its queue with what it has."""
+    return Result(
+        seq=seq, status=TaskStatus.IN_PROGRESS, output=EMPTY, merge=True, logs=(line,), by=by
+    )
 
 
 def queue_name(carrier: str, domain: str | None) -> str:

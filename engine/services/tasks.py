@@ -255,10 +255,6 @@ class Tasks:
                 return task_json(view, run)
         raise NotFound(f"Task not found for taskId: {task_id}")
 
-    def taken(self) -> dict[str, int]:
-        """How many tasks of each name workers have in hand."""
-        return self._store.taken(())
-
 
 def _result(result: TaskResult, seq: int, by: str | None, output: bytes) -> Result:
     metadata = result.execution_metadata

@@ -1,62 +1,15 @@
-"""Messages: event queues, what handlers did with them, and the outbox. Cold, by session."""
+"""Messages: the outbox, and what event handlers did with those they were given. Cold, by session."""
 
+from collections import Counter
 from dataclasses import dataclass
 
-from sqlmodel import Session, col, delete, func, select
+from sqlmodel import Session, col, delete, select
 
 from engine.model.record import Json, decode, encode
-from engine.store.tables import EventExecution, Outbox, QueueMessage
+from engine.store.tables import EventExecution, Outbox
 
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """A message in an event queue."""
-
-    number: int
-    queue: str
-    id: str
-    body: bytes
-    tries: int
-
-
-def publish(session: Session, queue: str, message_id: str, body: bytes, now: int) -> bool:
-    """Put a message into a queue, once for each message id; whether it is new."""
-    known = select(QueueMessage.id).where(
-        QueueMessage.queue == queue, QueueMessage.message_id == message_id
-    )
-    if session.exec(known).first() is not None:
-        return False
-    session.add(QueueMessage(queue=queue, message_id=message_id, deliver_at=now, body=body))
-    return True
-
-
-def receive(
-    session: Session, queue: str, now: int, hidden_ms: int, limit: int = 10
-) -> list[Message]:
-    """Take due messages, oldest first; one that is not acknowledged comes again later."""
-    asked = (
-        select(QueueMessage)
-        .where(QueueMessage.queue == queue, QueueMessage.deliver_at <= now)
-        .order_by(col(QueueMessage.deliver_at), col(QueueMessage.id))
-        .limit(limit)
-    )
-    taken = []
-    for row in session.exec(asked).all():
-        row.deliver_at, row.tries = now + hidden_ms, row.tries + 1
-        session.add(row)
-        taken.append(Message(row.id or 0, row.queue, row.message_id, row.body, row.tries))
-    return taken
-
-
-def acknowledge(session: Session, message: Message) -> None:
-    """The message has been dealt with."""
-    session.exec(delete(QueueMessage).where(col(QueueMessage.id) == message.number))
-
-
-def queue_sizes(session: Session) -> dict[str, int]:
-    """How many messages wait in each event queue."""
-    asked = select(QueueMessage.queue, func.count()).group_by(QueueMessage.queue)
-    return {queue: n for queue, n in session.exec(asked)}
+EVENT = "event"
+"""Topic of messages to event queues."""
 
 
 def put_event_execution(session: Session, record: dict[str, Json]) -> bool:
@@ -116,6 +69,12 @@ def outbox(session: Session, after: int = 0, limit: int = 100) -> list[Parcel]:
         Parcel(row.id or 0, row.execution, row.topic, row.created_at, decode(row.body))
         for row in session.exec(asked)
     ]
+
+
+def waiting_events(session: Session) -> dict[str, int]:
+    """How many messages wait for delivery to each event queue, by its full name."""
+    asked = select(Outbox.body).where(Outbox.topic == EVENT)
+    return dict(Counter(str(decode(body).get("event")) for body in session.exec(asked)))
 
 
 def delivered(session: Session, numbers: list[int]) -> None:

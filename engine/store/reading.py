@@ -23,7 +23,7 @@ from sqlalchemy import (
 from sqlmodel import Session
 
 from engine.model.execution import Run
-from engine.model.status import EXECUTION_LIVE
+from engine.model.status import EXECUTION_LIVE, TaskStatus
 from engine.store import tables
 from engine.store.payloads import stored_value
 from engine.store.rows import RUN_FIELDS, decode_text, run_of
@@ -351,15 +351,44 @@ def workers(session: Session, queue: str | None = None) -> list[Seen]:
     return [Seen(name, domain or None, who, at) for name, domain, who, at in session.execute(asked)]
 
 
-def queue_sizes(session: Session) -> dict[tuple[str, str | None], int]:
-    """How many attempts wait for a worker, by (carrier, domain)."""
+def queue_sizes(
+    session: Session, status: TaskStatus = TaskStatus.SCHEDULED
+) -> dict[tuple[str, str | None], int]:
+    """How many attempts wait for a worker, or with IN_PROGRESS are in the hands of one, by
+    (carrier, domain)."""
     c = TASK.c
     asked = (
         select(c.carrier, c.domain, func.count())
-        .where(text(tables.QUEUED), c.status == "SCHEDULED")
+        .where(text(tables.QUEUED), c.status == status.value)
         .group_by(c.carrier, c.domain)
     )
     return {(carrier, domain): n for carrier, domain, n in session.execute(asked)}
+
+
+def queued(session: Session, carrier: str) -> list[tuple[int, int, str]]:
+    """Execution, seq and status of the attempts that wait in a queue, whatever their domain, or
+    that were handed out of it and are not over."""
+    c = TASK.c
+    asked = select(c.execution, c.seq, c.status).where(text(tables.QUEUED), c.carrier == carrier)
+    rows = session.execute(asked.order_by(c.execution, c.seq))
+    return [(execution, seq, status) for execution, seq, status in rows]
+
+
+def open_attempts(
+    session: Session, task_type: str, start: int = 0, count: int = 100
+) -> list[tuple[int, int]]:
+    """Attempts of a type, or at tasks of that name, that are not over; the newest first. Only what
+    runs is looked at, whatever the history."""
+    c = TASK.c
+    live = select(EXECUTION.c.key).where(EXECUTION.c.status.in_(_LIVE))
+    asked = (
+        select(c.execution, c.seq)
+        .where(c.execution.in_(live), text(tables.TASK_OPEN))
+        .where(or_(c.type == task_type, c.name == task_type))
+        .order_by(c.execution.desc(), c.seq.desc())
+    )
+    rows = session.execute(asked.offset(start).limit(count))
+    return [(execution, seq) for execution, seq in rows]
 
 
 def oldest_waiting(session: Session, limit: int = 10) -> list[tuple[str, Step]]:

@@ -39,9 +39,11 @@ def _first(connection: Connection) -> None:
 
 def _second(connection: Connection) -> None:
     """Archived executions can be searched. Those that are there already count again, and are noted
-    for the text index, which takes them up piece by piece (`words.index_words`)."""
+    for the text index, which takes them up piece by piece (`words.index_words`). A table of
+    messages that nothing has ever used goes."""
     entries = [table_of(ArchivedExecution), table_of(ArchivedTask)]
     Table.metadata.create_all(connection, tables=entries)
+    connection.execute(text("DROP TABLE IF EXISTS queue_message"))
     connection.execute(
         text(
             "INSERT INTO unindexed (execution) "

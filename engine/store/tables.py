@@ -6,7 +6,7 @@ without them does not pass over them. The queue and the timers are partial index
 
 from typing import Any
 
-from sqlalchemy import BigInteger, Index, Integer, PrimaryKeyConstraint, UniqueConstraint, text
+from sqlalchemy import BigInteger, Index, Integer, PrimaryKeyConstraint, text
 from sqlalchemy import Table as SqlTable
 from sqlalchemy.orm import registry
 from sqlmodel import Field, SQLModel
@@ -373,23 +373,6 @@ class WorkerSeen(Table, table=True):
     """Empty for none."""
     worker: str = Field(primary_key=True)
     at: int = Field(sa_type=BIG)
-
-
-class QueueMessage(Table, table=True):
-    """A message in an event queue."""
-
-    __tablename__ = "queue_message"
-    __table_args__ = (
-        UniqueConstraint("queue", "message_id"),
-        Index("queue_message_due", "queue", "deliver_at", "id"),
-        {"sqlite_autoincrement": True},
-    )
-    id: int | None = Field(default=None, primary_key=True, sa_type=BIG)
-    queue: str
-    message_id: str
-    deliver_at: int = Field(sa_type=BIG)
-    tries: int = 0
-    body: bytes
 
 
 class EventExecution(Table, table=True):

@@ -170,7 +170,7 @@ def test_queue_sizes_count_what_waits_and_not_what_is_in_hand(door: Door) -> Non
     assert list(everything) == sorted(everything)
     verbose = door.get("tasks/queue/all/verbose")
     assert verbose["sized_task"] == {"a": {"size": 1, "uacked": 1}}
-    assert door.post("tasks/queue/requeue/sized_task").text == "1"
+    assert door.post("tasks/queue/requeue/sized_task").text == "3"
     assert "taskType is missing" in door.refused(400, "GET", "tasks/queue/size")
 
 

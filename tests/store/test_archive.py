@@ -1,14 +1,11 @@
 """Archived executions are found, listed and counted like the living, without opening a document."""
 
-import sqlite3
 import zlib
-from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import event, text
+from sqlalchemy import text
 from sqlmodel import select
 
 from engine.model.errors import NotFound
@@ -23,6 +20,7 @@ from engine.store.search import Found, Search
 from engine.store.tables import Archive
 from engine.store.upkeep import verify
 from tests.store.builders import a_definition, started
+from tests.store.plans import plans
 
 NOON = 1_893_499_200_000
 """2030-01-01T12:00:00Z"""
@@ -290,25 +288,6 @@ def test_an_archive_of_the_first_version_is_searchable_after_a_while(url: str) -
 
 
 # How it is found
-
-
-def plans(path: Path, ask: Callable[[RowStore], object]) -> list[str]:
-    """What SQLite does for every statement of a search."""
-    store = open_sqlite(path)
-    seen: list[tuple[str, Any]] = []
-
-    @event.listens_for(store._reading, "before_cursor_execute")
-    def note(connection: Any, cursor: Any, statement: str, params: Any, *more: Any) -> None:
-        seen.append((statement, params))
-
-    ask(store)
-    store.close()
-    with closing(sqlite3.connect(path)) as connection:
-        return [
-            row[-1]
-            for statement, params in seen
-            for row in connection.execute(f"EXPLAIN QUERY PLAN {statement}", params)
-        ]
 
 
 @pytest.fixture

@@ -1,11 +1,14 @@
 """Lists, counts and outlines of what is stored."""
 
+from pathlib import Path
+
 from engine.model.execution import Changes
 from engine.model.ids import task_id
 from engine.model.record import encode
 from engine.model.status import ExecutionStatus, TaskStatus
 from engine.store import ledger, reading
 from engine.store.contract import Group, Written
+from engine.store.database import open_sqlite
 from engine.store.reading import Filter
 from engine.store.rowstore import RowStore
 from tests.store.builders import (
@@ -17,6 +20,7 @@ from tests.store.builders import (
     created,
     started,
 )
+from tests.store.plans import plans
 
 BIG = b'{"text":"' + b"x" * 20_000 + b'"}'
 
@@ -165,6 +169,44 @@ def test_queue_sizes_count_what_waits(database: RowStore) -> None:
     started(database, {}, {"domain": "eu"}, {"status": TaskStatus.IN_PROGRESS})
     started(database, {}, {"carrier": None})
     assert database.read(reading.queue_sizes) == {("charge", None): 2, ("charge", "eu"): 1}
+
+
+def test_what_a_queue_holds_and_has_handed_out_is_told_attempt_by_attempt(
+    database: RowStore,
+) -> None:
+    taken = {"status": TaskStatus.IN_PROGRESS, "domain": "eu"}
+    started(database, {}, taken, {"carrier": "other"}, {"status": TaskStatus.FAILED})
+    held = database.read(lambda session: reading.queued(session, "charge"))
+    assert held == [(1, 1, "SCHEDULED"), (1, 2, "IN_PROGRESS")]
+    in_hand = database.read(lambda s: reading.queue_sizes(s, TaskStatus.IN_PROGRESS))
+    assert in_hand == {("charge", "eu"): 1}
+
+
+def test_open_attempts_of_a_type_are_told_the_newest_first(database: RowStore) -> None:
+    over = {"status": TaskStatus.FAILED, "carrier": None}
+    started(database, {}, {"carrier": None, "type": "WAIT"}, over)
+    started(database, {"name": "pack", "status": TaskStatus.IN_PROGRESS})
+    started(database, {}, status=ExecutionStatus.TERMINATED)
+
+    def places(word: str, **page: int) -> list[tuple[int, int]]:
+        return database.read(lambda session: reading.open_attempts(session, word, **page))
+
+    assert places("SIMPLE") == [(2, 1), (1, 1)]
+    assert places("SIMPLE", start=1, count=1) == [(1, 1)]
+    assert (places("WAIT"), places("pack"), places("none")) == ([(1, 2)], [(2, 1)], [])
+
+
+def test_what_is_open_is_found_without_a_look_at_what_is_over(tmp_path: Path) -> None:
+    path = tmp_path / "reprise.db"
+    open_sqlite(path).close()
+    asked = {
+        "task_open": lambda store: store.read(lambda s: reading.queued(s, "charge")),
+        "execution_by_status": lambda store: store.read(lambda s: reading.open_attempts(s, "WAIT")),
+    }
+    for index, ask in asked.items():
+        steps = plans(path, ask)
+        assert any(index in step for step in steps), steps
+        assert not any("SCAN" in step and "USING" not in step for step in steps), steps
 
 
 def test_the_story_of_an_execution_is_told_in_order(database: RowStore) -> None:

@@ -8,7 +8,7 @@ from engine.store import messages, triggers
 from engine.store.contract import Group, Written
 from engine.store.rowstore import RowStore
 from engine.store.triggers import StoredSchedule
-from tests.store.builders import an_execution
+from tests.store.builders import an_execution, created
 
 
 def a_handler(name: str = "ship", **fields: object) -> dict[str, object]:
@@ -74,23 +74,21 @@ def test_old_firings_are_pruned_and_the_newest_kept(database: RowStore) -> None:
     ]
 
 
-def test_a_queued_message_comes_again_until_it_is_acknowledged(database: RowStore) -> None:
-    def receive(now: int) -> list[messages.Message]:
-        return database.errand(
-            lambda session: messages.receive(session, "conductor:paid", now, hidden_ms=30)
-        )
-
-    for _ in range(2):
-        database.errand(
-            lambda session: messages.publish(session, "conductor:paid", "m1", b"{}", now=10)
-        )
-    assert database.read(messages.queue_sizes) == {"conductor:paid": 1}
-    (first,) = receive(10)
-    assert receive(39) == []
-    (second,) = receive(40)
-    assert (first.tries, second.tries, second.id) == (1, 2, "m1")
-    database.errand(lambda session: messages.acknowledge(session, second))
-    assert receive(1_000) == []
+def test_messages_that_wait_for_an_event_queue_are_counted_by_its_name(
+    database: RowStore,
+) -> None:
+    execution = an_execution(database)
+    item = created(execution)
+    for topic, body in (
+        ("event", {"event": "conductor:paid"}),
+        ("event", {"event": "conductor:sent"}),
+        ("event", {"event": "conductor:paid"}),
+        ("workflow_status", {"event": "COMPLETED"}),
+    ):
+        item.changes.messages.append((topic, body))
+    database.commit(Group([item]))
+    waiting = {"conductor:paid": 2, "conductor:sent": 1}
+    assert database.read(messages.waiting_events) == waiting
 
 
 def test_what_an_action_did_is_known_by_its_id(database: RowStore) -> None:
