@@ -8,6 +8,7 @@ from functools import partial
 from types import TracebackType
 from typing import Any
 
+from engine.core.apart import Apart
 from engine.core.drive import CoreLoop, CoreThread, Drive
 from engine.core.inbox import Asked, Inbox
 from engine.core.knowledge import Knowledge
@@ -16,6 +17,7 @@ from engine.instruments.clock import Clock, SystemClock
 from engine.instruments.logbook import write_down
 from engine.instruments.metrics import Metrics
 from engine.instruments.telemetry import Telemetry
+from engine.model.errors import EngineError
 from engine.model.events import Result
 from engine.model.status import TaskStatus
 from engine.services.archive_shelf import ArchiveShelf
@@ -32,6 +34,7 @@ from engine.services.triggers import Triggers
 from engine.settings import Settings
 from engine.store import catalogue
 from engine.store.database import open_store
+from engine.store.files import folder_of
 from engine.store.holding import in_hands_of
 from engine.workers.ai_task import AiCraft
 from engine.workers.delivery import (
@@ -80,11 +83,11 @@ class Engine:
         self.telemetry.listen(partial(write_down, self.secrets.text))
         for name in too_short(at_hand):
             self.telemetry.say("secret.too_short_to_mask", name=self.settings.secret_prefix + name)
-        self.payloads = self._payload_folder()
         self.metrics = Metrics()
         self.telemetry.listen(self.metrics.hear)
         url = self.settings.database
         self.store = open_store("sqlite://" if url == MEMORY else url, self.settings.durability)
+        self.payloads = self._payload_folder()
         self.inbox = Inbox()
         self.reporting = Reporting(self.inbox, self.telemetry)
         self.evaluators = EvaluatorPool(
@@ -94,7 +97,16 @@ class Engine:
             self.evaluators, self.settings.evaluators, self.reporting, self.secrets
         )
         self.core = Core(
-            self.store, self._knowledge(), self.clock, self.telemetry, self.evaluation.ask
+            self.store,
+            self._knowledge(),
+            self.clock,
+            self.telemetry,
+            self.evaluation.ask,
+            Apart(
+                self.payloads.keep,
+                self.settings.task_payload_threshold,
+                self.settings.workflow_payload_threshold,
+            ),
         )
         self.port = ThreadPort(self.core, self.inbox)
         self.drive: Drive = CoreThread(self.core, self.inbox, self._failed)
@@ -136,6 +148,7 @@ class Engine:
             self.tasks.sightings,
             self.settings.retention_days,
             self.settings.archive,
+            self.settings.payload_grace_hours,
         ).add_all()
         self.on_failure: Callable[[], None] = _nothing
         """Called in the core's thread when that has failed: the engine must be started anew."""
@@ -157,8 +170,15 @@ class Engine:
 
     def _payload_folder(self) -> Payloads:
         settings = self.settings
+        try:
+            self.store.folder = folder_of(self.store, settings.payload_folder)
+        except EngineError:
+            self.store.close()
+            raise
+        if self.store.folder is not None and settings.database == MEMORY:
+            self.store.on_close.append(self.store.folder.clear)
         return Payloads(
-            settings.payload_folder,
+            self.store.folder,
             settings.limits,
             task_threshold=settings.task_payload_threshold,
             workflow_threshold=settings.workflow_payload_threshold,

@@ -52,13 +52,15 @@ class Settings:
     environment_prefix: str = "CONDUCTOR_ENV_"
     limits: Limits = field(default_factory=lambda: Limits(response_grace_ms=500))
     payload_folder: str | None = None
-    """Where clients leave and fetch large payloads as files; None: payloads are sent inline alone.
-    The engine keeps what it needs in its database, so files that nobody fetches any more may go."""
+    """Where large payloads are kept as files, which clients leave and fetch by path; None: all are in
+    the database and sent inline. The files belong to the database, below a folder of its own: back
+    up, move and restore both together."""
     task_payload_threshold: int = 3072 * 1024
-    """Bytes of a reported output from which clients are shown a file instead, if there is a
-    folder."""
+    """Bytes of a task's input or output above which it is a file, if there is a folder."""
     workflow_payload_threshold: int = 5120 * 1024
-    """The same for the input of a start."""
+    """The same for the input and output of an execution."""
+    payload_grace_hours: float = 24.0
+    """How long a file that nothing refers to is left alone: a client may be about to name it."""
     http_response_bytes: int = 10 * 1024 * 1024
     reach: Reach | None = None
     """None: loopback and public addresses while the engine itself listens on loopback, else
@@ -164,6 +166,7 @@ def _check(settings: Settings) -> None:
     """Refuse what could never work, naming the variable."""
     bounds = {"port": (0, 65535), "evaluators": (1, 64), "worker_threads": (1, 1024)}
     bounds |= dict.fromkeys(("task_payload_threshold", "workflow_payload_threshold"), (0, 2**40))
+    bounds["payload_grace_hours"] = (1, 24 * 365)
     for name, (least, most) in bounds.items():
         value = getattr(settings, name)
         if not least <= value <= most:

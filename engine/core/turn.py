@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from engine.core.admission import Gates, Keys
+from engine.core.apart import Apart
 from engine.core.handout import Handout
 from engine.core.inbox import Asked, Errand, Handed, Item, Wanted
 from engine.core.knowledge import Knowledge
@@ -79,8 +80,10 @@ class Core:
         clock: Clock,
         telemetry: Telemetry,
         evaluate: Evaluate,
+        apart: Apart | None = None,
     ) -> None:
         self.store = store
+        self._apart = apart or Apart()
         self.knowledge = knowledge
         self.clock = clock
         self.telemetry = telemetry
@@ -209,6 +212,7 @@ class Core:
             self.live.add(execution)
         elif not changes.empty:
             changes.fields.setdefault("updated_at", turn.now)
+        self._apart.put(execution, changes, created)
         before = {seq: execution.runs.get(seq) for seq in changes.runs}
         for seq in changes.removed:
             before[seq] = execution.runs.get(seq)
@@ -475,13 +479,17 @@ class Core:
             self.handout.hold(ready, run, node.task_def, turn.now)
             self.telemetry.say("task.limited", execution=execution, run=run)
             return None
+        try:
+            data = run.input if run.input is not None else self.store.payload(key, seq, "input")
+        except StoreFailed as error:
+            self._poisoned(turn, asked, error)
+            return None
         if not self._claim_newborn(turn, execution, run, node, worker):
             step = self._take(turn, asked, deque())
             if step is None or not step.changes.reply:
                 return None
         self.handout.handed_out(run, node.task_def, turn.now)
         run = execution.runs[seq]
-        data = run.input if run.input is not None else self.store.payload(key, seq, "input")
         return Handed(execution, run, node, data or EMPTY)
 
     def _claim_newborn(

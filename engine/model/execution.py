@@ -195,7 +195,7 @@ class Execution:
             self.left.update(changes.left)
         if changes.busy:
             self.busy.update(changes.busy)
-        for name in ("variables", "input"):
+        for name in ("variables", "input", "output"):
             if name in changes.fields:
                 self.decoded.pop((0, name), None)
         for name, value in changes.fields.items():

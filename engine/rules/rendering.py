@@ -140,7 +140,8 @@ def workflow_json(view: View, tasks: bool = True, unmasked: bool = False) -> dic
     input_bytes = EMPTY if input_path else field("input")
     if input_bytes is None:
         input_bytes = view.facts.payload(0, "input")
-    output_bytes = field("output")
+    output_path = field("output_path") if shows_files(hidden, unmasked) else None
+    output_bytes = EMPTY if output_path else field("output")
     if output_bytes is None:
         output_bytes = view.facts.payload(0, "output")
     shown: dict[str, Json] = {
@@ -178,7 +179,7 @@ def workflow_json(view: View, tasks: bool = True, unmasked: bool = False) -> dic
         "rateLimitKey": execution.rate_limit_key,
         "failedTaskId": field("failed_task_id"),
         "externalInputPayloadStoragePath": input_path,
-        "externalOutputPayloadStoragePath": field("output_path"),
+        "externalOutputPayloadStoragePath": output_path,
     }
     shown.update({key: value for key, value in optional.items() if value is not None})
     runs = view.all_runs() if tasks else []

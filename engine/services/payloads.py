@@ -1,24 +1,22 @@
-"""Payloads in a folder beside the database: what clients send and fetch as files instead of inline.
+"""Payloads as files: what clients leave and fetch by path instead of sending it inline, and what is
+too large for the database.
 
-The folder is for clients alone: whoever reports or starts by a path has the file's content read here
-at the door, so decisions know payloads as bytes and never touch a disk.
+Whoever reports or starts by a path has the file's content read here at the door, so decisions know
+payloads as bytes and never touch a disk.
 """
 
 import os
-import re
-import tempfile
 import threading
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 
 from engine.instruments.telemetry import Telemetry
 from engine.model.errors import Conflict, EngineError, InvalidInput, NotFound, NotTaken, TooLarge
 from engine.model.events import Result, Start
 from engine.model.facts import Limits
-from engine.model.ids import content_hash
 from engine.model.record import Json, decode, encode
+from engine.store.contract import StoreFailed
+from engine.store.folder import GIVEN_OUT, Folder, name_of
 
 KINDS = ("TASK_INPUT", "TASK_OUTPUT", "WORKFLOW_INPUT", "WORKFLOW_OUTPUT")
 """What a file may hold, in the words of the storage endpoints."""
@@ -27,18 +25,13 @@ OPERATIONS = ("READ", "WRITE")
 TASK_THRESHOLD = 3072 * 1024
 WORKFLOW_THRESHOLD = 5120 * 1024
 
-_GIVEN_OUT = re.compile(r"(task|workflow)_(?:input|output)_[0-9a-f]{32}\.json")
-"""A name that a client may write to: it is made by chance, so nobody else knows it."""
-_BY_CONTENT = re.compile(r"content_[0-9a-f]{32}\.json")
-
 
 class Payloads:
-    """The payload folder of one engine; without a folder, every question is refused. Any thread may
-    call, but the core's."""
+    """The payload folder of one engine; without a folder, every question is refused."""
 
     def __init__(
         self,
-        folder: str | None = None,
+        folder: Folder | None = None,
         limits: Limits | None = None,
         *,
         task_threshold: int = TASK_THRESHOLD,
@@ -48,10 +41,10 @@ class Payloads:
         randomness: Callable[[int], bytes] = os.urandom,
     ) -> None:
         """`clean` takes out of a client's file what may not be stored."""
-        self._folder = _made(folder) if folder else None
+        self._folder = folder
         self._limits = limits or Limits()
-        self._task_threshold = task_threshold
-        self._workflow_threshold = workflow_threshold
+        self.task_threshold = task_threshold
+        self.workflow_threshold = workflow_threshold
         self._telemetry = telemetry or Telemetry()
         self._clean = clean
         self._randomness = randomness
@@ -72,7 +65,7 @@ class Payloads:
         if reads:
             if not path:
                 raise InvalidInput("path is empty: name the payload that is to be read.")
-            self._file(path, there=True)
+            self._require(path)
             return path
         if path:
             _require_writable(path)
@@ -82,14 +75,14 @@ class Payloads:
     def read(self, path: str) -> bytes:
         """A payload: the bytes of a JSON object."""
         try:
-            data = self._file(path, there=True).read_bytes()
-        except OSError as error:
-            raise NotTaken(f"The payload {path} cannot be read: {error}. Ask again.") from None
-        return data
+            return self._require(path).read(path)
+        except StoreFailed as error:
+            raise NotTaken(f"Nothing was read: {error}. Ask again.") from None
 
     def write(self, path: str, value: dict[str, Json]) -> None:
         """Store a client's payload. Writing the same again is harmless; what is stored stays."""
-        file = self._file(path)
+        folder = self._require_folder()
+        folder.file(path)
         of = _require_writable(path)
         data = self._clean(encode(value))
         limit = self._limits.task_payload if of == "task" else self._limits.workflow_payload
@@ -100,14 +93,13 @@ class Payloads:
             )
         try:
             with self._writing:
-                if not file.exists():
-                    _store(file, data)
-                elif file.read_bytes() != data:
+                folder.keep(path, data)
+                if folder.read(path) != data:
                     raise Conflict(
                         f"The payload {path} is there already, with other content: ask for a new "
                         "location to write to."
                     )
-        except OSError as error:
+        except (OSError, StoreFailed) as error:
             raise NotTaken(f"The payload {path} cannot be stored: {error}. Ask again.") from None
 
     # For what comes in through the door
@@ -128,35 +120,45 @@ class Payloads:
         return data
 
     def lightened(self, result: Result) -> Result:
-        """A report whose large output is a file as well, which is what clients then see. An output
-        that is yet to be merged is left alone, and so is one above its limit."""
+        """A report whose large output is in a file already, so that the core need not write it. An
+        output that is yet to be merged is left alone, and so is one above its limit."""
         size = len(result.output)
-        if result.merge or not self._takes(size, self._task_threshold, self._limits.task_payload):
+        if result.merge or not self._takes(size, self.task_threshold, self._limits.task_payload):
             return result
-        path = result.output_path or self._kept(result.output)
+        path = self.keep(result.output, result.output_path, self.task_threshold)
         return replace(result, output_path=path)
 
     def lightened_start(self, start: Start) -> Start:
         """The same of a start and its input."""
         size, limit = len(start.input), self._limits.workflow_payload
-        if not self._takes(size, self._workflow_threshold, limit):
+        if not self._takes(size, self.workflow_threshold, limit):
             return start
-        return replace(start, input_path=start.input_path or self._kept(start.input))
+        path = self.keep(start.input, start.input_path, self.workflow_threshold)
+        return replace(start, input_path=path)
 
     def may_be_large(self, size: int) -> bool:
         """Might a report of so many bytes have to be written to the folder?"""
-        return self.on and size > self._task_threshold
+        return self.on and size > self.task_threshold
 
     def _takes(self, size: int, threshold: int, limit: int) -> bool:
         return self.on and threshold < size <= limit
 
-    def _kept(self, data: bytes) -> str | None:
-        """Where these bytes are now. None if the disk fails: then clients see them inline."""
-        path = f"content_{content_hash(data)}.json"
+    # For what is stored
+
+    def keep(self, data: bytes, path: str | None, most: int) -> str | None:
+        """The file of these bytes: the one that a client has named, if it holds them; else, for more
+        than `most` bytes, one named by their content. None if there is none, or the disk fails: then
+        they are kept in the database, and clients see them inline."""
+        folder = self._folder
+        if folder is None:
+            return None
+        if path is not None and GIVEN_OUT.fullmatch(path) and _holds(folder, path, data):
+            return path
+        if len(data) <= most:
+            return None
+        path = name_of(data)
         try:
-            file = self._file(path)
-            if not file.exists():
-                _store(file, data)
+            folder.keep(path, data)
         except OSError as error:
             self._telemetry.say("payload.kept_inline", path=path, error=str(error))
             return None
@@ -164,7 +166,7 @@ class Payloads:
 
     # The folder
 
-    def _require_folder(self) -> Path:
+    def _require_folder(self) -> Folder:
         if self._folder is None:
             raise NotFound(
                 "External payload storage is not set up: send payloads in the request, or start the "
@@ -172,18 +174,22 @@ class Payloads:
             )
         return self._folder
 
-    def _file(self, path: str, *, there: bool = False) -> Path:
-        """The file of a path. Names of any other form than ours never reach the disk."""
+    def _require(self, path: str) -> Folder:
+        """The folder, in which this payload must be."""
         folder = self._require_folder()
-        if not (_GIVEN_OUT.fullmatch(path) or _BY_CONTENT.fullmatch(path)):
-            raise InvalidInput(
-                f"path is {path!r}, which this engine has not given out: ask "
-                "externalstoragelocation for one."
-            )
-        file = folder / path
-        if there and not file.is_file():
+        folder.file(path)
+        if not folder.holds(path):
             raise NotFound(f"No payload found by path: {path}")
-        return file
+        return folder
+
+
+def _holds(folder: Folder, path: str, data: bytes) -> bool:
+    """Are these the bytes of a file? One that has gone, or was filled up from a template since, is
+    no longer what it is named for."""
+    try:
+        return folder.read(path) == data
+    except StoreFailed:
+        return False
 
 
 def _word(field: str, text: str, allowed: tuple[str, ...]) -> str:
@@ -195,48 +201,10 @@ def _word(field: str, text: str, allowed: tuple[str, ...]) -> str:
 
 def _require_writable(path: str) -> str:
     """Whose payload a client may write under this path: a task's or a workflow's."""
-    found = _GIVEN_OUT.fullmatch(path)
+    found = GIVEN_OUT.fullmatch(path)
     if found is None:
         raise InvalidInput(
             f"path is {path!r}, which clients cannot write to: ask externalstoragelocation for a "
             "path with operation=WRITE."
         )
     return found[1]
-
-
-def _made(folder: str) -> Path:
-    """The folder, which is made if it is not there."""
-    found = Path(folder).expanduser().absolute()
-    try:
-        found.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise InvalidInput(
-            f"payload_folder is {folder!r}, which cannot be made: {error}. Name a folder that can "
-            "be written to, or unset it."
-        ) from None
-    return found
-
-
-def _store(file: Path, data: bytes) -> None:
-    """Write a file as a whole or not at all, and only return when it is on the disk."""
-    number, partial = tempfile.mkstemp(prefix=".", suffix=".part", dir=file.parent)
-    try:
-        with os.fdopen(number, "wb") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(partial, file)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(partial)
-        raise
-    _flush_folder(file.parent)
-
-
-def _flush_folder(folder: Path) -> None:
-    """A new name is on the disk when its folder is."""
-    number = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(number)
-    finally:
-        os.close(number)

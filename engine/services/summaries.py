@@ -19,7 +19,8 @@ def workflow_summary(row: Listed, hidden: Collection[str] = ()) -> dict[str, Jso
     """A WorkflowSummary; fields that its definition hides are masked."""
     input_path = None if hidden else row.input_path
     given = text_of(None if input_path else row.input, hidden)
-    came = text_of(row.output, hidden)
+    output_path = None if hidden else row.output_path
+    came = text_of(None if output_path else row.output, hidden)
     shown: dict[str, Json] = {
         "workflowType": row.name,
         "version": row.version,
@@ -47,7 +48,7 @@ def workflow_summary(row: Listed, hidden: Collection[str] = ()) -> dict[str, Jso
         "createdBy": row.created_by,
         "idempotencyKey": row.idempotency_key,
         "externalInputPayloadStoragePath": input_path,
-        "externalOutputPayloadStoragePath": row.output_path,
+        "externalOutputPayloadStoragePath": output_path,
     }
     shown.update({name: value for name, value in optional.items() if value is not None})
     return shown
@@ -55,6 +56,7 @@ def workflow_summary(row: Listed, hidden: Collection[str] = ()) -> dict[str, Jso
 
 def task_summary(run: Run, of: Listed, hidden: Collection[str] = ()) -> dict[str, Json]:
     """A TaskSummary; fields that its definition hides are masked."""
+    input_path = None if hidden else run.input_path
     output_path = None if hidden else run.output_path
     shown: dict[str, Json] = {
         "workflowId": of.id,
@@ -64,7 +66,7 @@ def task_summary(run: Run, of: Listed, hidden: Collection[str] = ()) -> dict[str
         "queueWaitTime": max(0, run.started_at - run.scheduled_at) if run.started_at else 0,
         "taskDefName": run.name,
         "taskType": run.type,
-        "input": text_of(run.input, hidden),
+        "input": text_of(None if input_path else run.input, hidden),
         "output": text_of(None if output_path else run.output, hidden),
         "taskId": run.task_id,
         "referenceTaskName": run.reference,
@@ -82,7 +84,7 @@ def task_summary(run: Run, of: Listed, hidden: Collection[str] = ()) -> dict[str
         "reasonForIncompletion": run.reason,
         "domain": run.domain,
         "workerId": run.worker,
-        "externalInputPayloadStoragePath": run.input_path,
+        "externalInputPayloadStoragePath": input_path,
         "externalOutputPayloadStoragePath": output_path,
     }
     shown.update({name: value for name, value in optional.items() if value is not None})

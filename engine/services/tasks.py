@@ -117,7 +117,9 @@ class Tasks:
         self._homes[handed.run.task_id] = (handed.run.type, handed.run.domain)
         view = View(handed.execution, Facts(now=self._port.core.clock.now()))
         shown = task_json(view, handed.run, payloads=False)
+        # Whole, with its secrets: a file holds none, and not every client would fetch it.
         shown["inputData"] = self.input_of(handed)
+        shown.pop("externalInputPayloadStoragePath", None)
         apart = handed.run.output_path is not None
         shown["outputData"] = decode(EMPTY if apart else handed.run.output or EMPTY)
         names = handed.node.task_def.runtime_metadata

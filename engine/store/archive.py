@@ -17,9 +17,11 @@ from engine.model.definitions import WorkflowDef, WorkflowTask
 from engine.model.execution import Changes, Execution, Run
 from engine.model.record import Json, decode, encode
 from engine.model.status import ExecutionStatus, TaskStatus
-from engine.store import ledger, reading
+from engine.store import files, ledger, reading
 from engine.store.contract import Group, LedgerLine, Loaded, Written
-from engine.store.payloads import stored_value
+from engine.store.files import FOLDER
+from engine.store.folder import read_from
+from engine.store.payloads import at_hand
 from engine.store.rows import EXECUTION_FIELDS, RUN_FIELDS, column_text, execution_of
 from engine.store.tables import (
     Archive,
@@ -72,7 +74,7 @@ def put(session: Session, key: int, now: int) -> None:
     document = {
         "execution": _plain(execution, named),
         "runs": [_plain(run, RUN_FIELDS) for run in runs],
-        "before": [_plain(run, RUN_FIELDS) for run in reading.before(session, key)],
+        "before": [_plain(run, RUN_FIELDS) for run in reading.before(session, key, files=False)],
         "ledger": [_plain(line, _LINE_FIELDS) for line in ledger.story(session, key, limit=_ALL)],
         "logs": _logs(session, key),
     }
@@ -158,6 +160,7 @@ def forget(session: Session, keys: Sequence[int]) -> None:
     session.exec(delete(Archive).where(col(Archive.key).in_(keys)))
     session.execute(_ENTRY.delete().where(_ENTRY.c.key.in_(keys)))
     session.execute(_ENTRY_OF_TASK.delete().where(_ENTRY_OF_TASK.c.execution.in_(keys)))
+    files.forget(session, keys)
 
 
 def let_go_of_key(session: Session, name: str, key: str, workflow_id: str) -> None:
@@ -203,9 +206,14 @@ def _opened(session: Session, row: Archive) -> Archived:
         definition=_snapshot(session, given["definition_hash"]),
         **_typed(Execution, given, "execution"),
     )
+    runs = [_run(item) for item in document["runs"]]
+    before = [_run(item) for item in document["before"]]
+    records: list[Execution | Run] = [execution, *runs, *before]
+    for record in records:
+        _fetch_files(session, record)
     return Archived(
-        Loaded(execution, [_run(item) for item in document["runs"]]),
-        [_run(item) for item in document["before"]],
+        Loaded(execution, runs),
+        before,
         [LedgerLine(**_typed(LedgerLine, item, "line")) for item in document["ledger"]],
         [(seq, reading.LogLine(*line)) for seq, *line in document["logs"]],
     )
@@ -216,7 +224,7 @@ def _execution(session: Session, key: int) -> Execution:
     asked = columns_of(*columns).where(reading.EXECUTION.c.key == key)
     row = session.execute(asked).one()
     return execution_of(
-        row, lambda held: stored_value(session, held), lambda name: _snapshot(session, name)
+        row, lambda held: at_hand(session, held), lambda name: _snapshot(session, name)
     )
 
 
@@ -247,6 +255,14 @@ def _run(given: dict[str, Json]) -> Run:
     run = Run(**_typed(Run, given, "run"))
     run.node = None if node is None else WorkflowTask.read(node)
     return run
+
+
+def _fetch_files(session: Session, record: Execution | Run) -> None:
+    """Payloads that are files are not in the document; they stay where they are."""
+    for side in ("input", "output"):
+        path = getattr(record, f"{side}_path")
+        if path is not None and getattr(record, side) is None:
+            setattr(record, side, read_from(session.info.get(FOLDER), path))
 
 
 def _typed(kind: type[Any], given: dict[str, Json], what: str) -> dict[str, Any]:

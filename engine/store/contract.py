@@ -123,7 +123,8 @@ class Store(Protocol):
 
     def load(self, key: int, payloads: bool = False) -> Loaded | None:
         """An execution by number with all its attempts, as it is committed. Without `payloads`,
-        the input and output of attempts are None (`variables`, `mailbox` are always there)."""
+        the input and output of attempts are None (`variables`, `mailbox` are always there). What
+        is kept as a file is always None: `payload` reads it."""
         ...
 
     def head(self, workflow_id: str) -> Execution | None:

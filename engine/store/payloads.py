@@ -11,6 +11,8 @@ from collections.abc import Callable
 
 from sqlmodel import Session
 
+from engine.store.files import FOLDER
+from engine.store.folder import read_from
 from engine.store.tables import Payload
 
 INLINE_BYTES = 8 * 1024
@@ -18,7 +20,9 @@ INLINE_BYTES = 8 * 1024
 PLAIN_BYTES = 16 * 1024
 """Values above are compressed."""
 _MARK = b"\0"
-"""Begins a reference. JSON never begins with it."""
+"""Begins a reference to a row. JSON never begins with it."""
+_FILE = b"\1"
+"""Begins a reference to a file; nor with this."""
 _RAW, _ZLIB = 0, 1
 _REMEMBERED = 4096
 _HELD_BYTES = 32 * 1024 * 1024
@@ -71,12 +75,22 @@ class Payloads:
 
 def is_inline(value: bytes) -> bool:
     """May this value stay in its row?"""
-    return len(value) <= INLINE_BYTES and not value.startswith(_MARK)
+    return len(value) <= INLINE_BYTES and not value.startswith((_MARK, _FILE))
 
 
 def reference(digest: bytes) -> bytes:
     """What a row holds instead of a large value."""
     return _MARK + digest
+
+
+def file_reference(path: str) -> bytes:
+    """What a row holds instead of a value that is a file."""
+    return _FILE + path.encode()
+
+
+def is_file(held: bytes | None) -> bool:
+    """Does a row hold the name of a file?"""
+    return held is not None and bytes(held[:1]) == _FILE
 
 
 def payload_row(digest: bytes, value: bytes) -> PayloadRow:
@@ -86,11 +100,17 @@ def payload_row(digest: bytes, value: bytes) -> PayloadRow:
     return digest, len(value), _RAW, value
 
 
-def whole(held: bytes | None, fetch: Callable[[bytes], tuple[int, bytes]]) -> bytes | None:
-    """The value of what a row holds; `fetch` gives codec and body for a hash."""
+def whole(
+    held: bytes | None,
+    fetch: Callable[[bytes], tuple[int, bytes]],
+    read: Callable[[str], bytes],
+) -> bytes | None:
+    """The value of what a row holds; `fetch` gives codec and body for a hash, `read` a file."""
     if held is None:
         return None
     held = bytes(held)
+    if held.startswith(_FILE):
+        return read(held[1:].decode())
     if not held.startswith(_MARK):
         return held
     codec, body = fetch(held[1:])
@@ -104,4 +124,9 @@ def stored_value(session: Session, held: bytes | None) -> bytes | None:
         row = session.get_one(Payload, digest)
         return row.codec, row.body
 
-    return whole(held, fetch)
+    return whole(held, fetch, lambda path: read_from(session.info.get(FOLDER), path))
+
+
+def at_hand(session: Session, held: bytes | None) -> bytes | None:
+    """The same without what is a file, which has its name beside it."""
+    return None if is_file(held) else stored_value(session, held)

@@ -4,7 +4,7 @@ Every function takes a session that reads (`store.read`). Rows never leave: answ
 """
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,7 +25,7 @@ from sqlmodel import Session
 from engine.model.execution import Run
 from engine.model.status import EXECUTION_LIVE, TaskStatus
 from engine.store import tables
-from engine.store.payloads import stored_value
+from engine.store.payloads import at_hand, stored_value
 from engine.store.rows import RUN_FIELDS, decode_text, run_of
 from engine.store.tables import table_of
 
@@ -169,9 +169,9 @@ def listed(session: Session, keys: Sequence[int], payloads: bool = False) -> lis
 
 
 def _value_in(table: Table, session: Session, held: bytes | None) -> bytes | None:
-    """The value that a column of an execution holds."""
+    """The value that a column of an execution holds; None for one that is a file."""
     if table is EXECUTION or held is None:
-        return stored_value(session, held)
+        return at_hand(session, held)
     return zlib.decompress(held)
 
 
@@ -273,7 +273,8 @@ def outline(session: Session, key: int) -> list[Step]:
 def tasks(
     session: Session, key: int, statuses: Sequence[str] = (), start: int = 0, count: int = 15
 ) -> tuple[list[Run], int]:
-    """Some attempts of an execution with their payloads, and how many there are."""
+    """Some attempts of an execution with those of their payloads that are no files, and how many
+    there are."""
     conditions = [TASK.c.execution == key]
     if statuses:
         conditions.append(TASK.c.status.in_(statuses))
@@ -284,7 +285,8 @@ def tasks(
 
 
 def attempts(session: Session, places: Sequence[tuple[int, int]]) -> list[Run]:
-    """Attempts of the living by (execution, seq), in the order asked for, with their payloads."""
+    """Attempts of the living by (execution, seq), in the order asked for, with those of their payloads
+    that are no files."""
     found = attempts_at(session, places)
     return [found[place] for place in places if place in found]
 
@@ -301,19 +303,25 @@ def attempts_at(session: Session, places: Sequence[tuple[int, int]]) -> dict[tup
     return found
 
 
-def before(session: Session, key: int) -> list[Run]:
-    """Attempts as they were before they were reopened in place or removed, oldest first."""
+def before(session: Session, key: int, files: bool = True) -> list[Run]:
+    """Attempts as they were before they were reopened in place or removed, oldest first. `files`:
+    those of their payloads that are files as well."""
     table = table_of(tables.TaskBefore)
-    return _read(session, _runs(table).where(table.c.execution == key).order_by(table.c.id))
+    asked = _runs(table).where(table.c.execution == key).order_by(table.c.id)
+    return _read(session, asked, stored_value if files else at_hand)
 
 
 def _runs(table: Table) -> Select[Any]:
     return select(*(table.c[name] for name in RUN_FIELDS))
 
 
-def _read(session: Session, asked: Select[Any]) -> list[Run]:
+def _read(
+    session: Session,
+    asked: Select[Any],
+    value: Callable[[Session, bytes | None], bytes | None] = at_hand,
+) -> list[Run]:
     rows = session.execute(asked).all()
-    return [run_of(row, lambda held: stored_value(session, held)) for row in rows]
+    return [run_of(row, lambda held: value(session, held)) for row in rows]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from sqlmodel import Session, col, delete, select
 
 from engine.model.errors import InvalidInput, NotFound
 from engine.model.status import EXECUTION_LIVE
-from engine.store import archive, tables, words
+from engine.store import archive, files, tables, words
 from engine.store.tables import (
     Archive,
     Counter,
@@ -58,6 +58,7 @@ def remove(session: Session, key: int, *, keep: bool, now: int) -> None:
         words.index_now(session, [key])
     else:
         words.forget_words(session, [key])
+        files.forget(session, [key])
         _count_down(session, row.name, row.status)
         if row.idempotency_key is not None:
             archive.let_go_of_key(session, row.name, row.idempotency_key, row.id)

@@ -15,8 +15,17 @@ from engine.model.record import Json, decode, encode
 from engine.model.status import ExecutionStatus, TaskStatus
 from engine.store import letters
 from engine.store.contract import Group, LedgerLine, Written
+from engine.store.folder import Folder
 from engine.store.ledger import chained
-from engine.store.payloads import PayloadRow, Payloads, is_inline, payload_row, reference
+from engine.store.payloads import (
+    INLINE_BYTES,
+    PayloadRow,
+    Payloads,
+    file_reference,
+    is_inline,
+    payload_row,
+    reference,
+)
 from engine.store.tables import ExecutionRow, TaskRow, table_of
 
 Params = tuple[Any, ...]
@@ -72,10 +81,13 @@ class Batch:
     chain_before: Callable[[int], str]
     """The last chain value of an execution's stored ledger."""
     known_snapshots: set[str]
+    folder: Folder | None = None
 
     snapshots: dict[str, bytes] = field(default_factory=dict)
     values: dict[bytes, PayloadRow] = field(default_factory=dict)
     uses: set[tuple[int, bytes]] = field(default_factory=set)
+    files: set[tuple[int, str]] = field(default_factory=set)
+    """Which executions refer to which payload files."""
     created: dict[int, dict[str, Any]] = field(default_factory=dict)
     changed: dict[int, dict[str, Any]] = field(default_factory=dict)
     removed: set[Place] = field(default_factory=set)
@@ -156,7 +168,7 @@ class Batch:
             if name in _PAYLOADS:
                 if value is None:
                     continue
-                value = self._placed(key, value)
+                value = self._placed(key, value, given.get(f"{name}_path"))
             elif name in _AS_TEXT:
                 value = _AS_TEXT[name](value)
             values[name] = value
@@ -180,13 +192,18 @@ class Batch:
         node = None if run.node is None else self._placed(key, run.node.json_bytes())
         given, result = run.input, run.output
         if given is not None:
-            given = self._placed(key, given)
+            given = self._placed(key, given, run.input_path)
         if result is not None:
-            result = self._placed(key, result)
+            result = self._placed(key, result, run.output_path)
         return (key, *_plain_of(run), node, given, result)
 
-    def _placed(self, key: int, value: bytes) -> bytes:
-        """What the row holds for a value: itself, or a reference to a payload."""
+    def _placed(self, key: int, value: bytes, path: str | None = None) -> bytes:
+        """What the row holds for a value: itself, or a reference to a payload or to the file that it
+        is in, which must be on the disk by now."""
+        if path is not None and self.folder is not None and self.folder.holds(path):
+            self.files.add((key, path))
+            if len(value) > INLINE_BYTES:
+                return file_reference(path)
         if is_inline(value):
             return value
         digest = self.payloads.name(value)

@@ -18,7 +18,7 @@ from engine.model.definitions import WorkflowDef
 from engine.model.events import Letter
 from engine.model.execution import EMPTY, Execution
 from engine.model.record import decode
-from engine.store import catalogue, letters
+from engine.store import catalogue, files, letters
 from engine.store.contract import (
     Gated,
     Group,
@@ -29,7 +29,9 @@ from engine.store.contract import (
     StoreFailed,
     Wake,
 )
-from engine.store.payloads import Payloads, whole
+from engine.store.files import FOLDER
+from engine.store.folder import Folder, read_from
+from engine.store.payloads import Payloads, is_file, whole
 from engine.store.rows import Batch, Params, execution_of, run_of
 from engine.store.statements import Statements
 
@@ -104,6 +106,8 @@ class RowStore:
         self._readers = readers
         self._sql = statements
         self._writing, self._reading = sessions
+        self.folder: Folder | None = None
+        """Where large payloads are files; without one, all are in the database."""
         self._payloads = Payloads()
         self._chains: dict[int, str] = {}
         self._snapshots: set[str] = set()
@@ -128,7 +132,7 @@ class RowStore:
     # Writing
 
     def commit(self, group: Group) -> None:
-        batch = Batch(self._payloads, self._chain_before, self._snapshots)
+        batch = Batch(self._payloads, self._chain_before, self._snapshots, self.folder)
         try:
             batch.take(group)
         except (TypeError, ValueError) as error:
@@ -169,6 +173,7 @@ class RowStore:
         many(sql.insert_snapshot, batch.snapshots.items())
         many(sql.insert_payload, batch.values.values())
         many(sql.insert_use, batch.uses)
+        many(sql.insert_file_use, batch.files)
         many(sql.count, self._counts(batch))
         many(sql.insert_execution, batch.insertions())
         many(sql.insert_idempotency, batch.idempotency())
@@ -227,15 +232,24 @@ class RowStore:
         """Run cold work with a session on the write connection, in a transaction of its own."""
         self._prepare()
         try:
-            with self._told(), Session(self._writing) as session, session.begin():
-                return work(session)
+            with self._told(), self._session(self._writing) as session:
+                with session.begin():
+                    value = work(session)
+                    unused = files.left_unused(session)
+                # The commit stands: now, and not before, what it has left unused may go.
+                if self.folder is not None:
+                    self.folder.drop(unused)
+                return value
         finally:
             self._payloads.forget()
             self._chains.clear()
 
+    def _session(self, engine: Engine) -> Session:
+        return Session(engine, info={FOLDER: self.folder})
+
     def write_within(self, group: Group) -> None:
         """Write a group as a part of the errand that is under way, in its transaction."""
-        batch = Batch(self._payloads, self._chain_before, self._snapshots)
+        batch = Batch(self._payloads, self._chain_before, self._snapshots, self.folder)
         batch.take(group)
         self._write(batch)
 
@@ -246,7 +260,7 @@ class RowStore:
 
     def read(self, work: Callable[[Session], Value]) -> Value:
         """Run a cold question with a session on a read connection, from any thread."""
-        with self._told(), Session(self._reading) as session:
+        with self._told(), self._session(self._reading) as session:
             return work(session)
 
     @contextmanager
@@ -271,7 +285,7 @@ class RowStore:
                 return None
 
             def full(held: bytes | None) -> bytes | None:
-                return self._whole(connection, held)
+                return None if is_file(held) else self._whole(connection, held)
 
             execution = execution_of(row, full, lambda name: self._find(connection, name))
             last = connection.execute(sql.last_line, (key, 1)).fetchone()
@@ -382,7 +396,7 @@ class RowStore:
                 raise StoreFailed(f"A stored value is missing: {digest.hex()}")
             return row[0], row[1]
 
-        return whole(held, fetch)
+        return whole(held, fetch, lambda path: read_from(self.folder, path))
 
     def _find(self, connection: Any, name: str) -> WorkflowDef:
         known = self._definitions.get(name)

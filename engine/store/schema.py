@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from sqlalchemy import Connection, inspect, text
 
 from engine.model.errors import BadDatabase
+from engine.store import files
 from engine.store.tables import ArchivedExecution, ArchivedTask, House, Table, table_of
 
 Step = Callable[[Connection], None]
@@ -59,7 +60,7 @@ def _second(connection: Connection) -> None:
     )
 
 
-STEPS: tuple[Step, ...] = (_first, _second)
+STEPS: tuple[Step, ...] = (_first, _second, files.add_table)
 """Step n brings a database of version n to version n + 1."""
 
 

@@ -86,6 +86,9 @@ class Statements:
         self.insert_use = self._insert(
             table_of(tables.PayloadUse), ("execution", "hash"), once=True
         )
+        self.insert_file_use = self._insert(
+            table_of(tables.FileUse), ("execution", "path"), once=True
+        )
         self.insert_letter = self._insert(LETTER, ("to_id", "sender", "kind", "body"))
         self.delete_letter = self._text(
             delete(LETTER).where(LETTER.c.id == bindparam("p_id")), ("id",)

@@ -288,6 +288,15 @@ class PayloadUse(Table, table=True):
     hash: bytes = Field(primary_key=True)
 
 
+class FileUse(Table, table=True):
+    """Which executions, archived ones too, refer to a payload that is a file."""
+
+    __tablename__ = "file_use"
+    __table_args__ = (Index("file_use_by", "path"), {"sqlite_with_rowid": False})
+    execution: int = Field(primary_key=True, sa_type=BIG)
+    path: str = Field(primary_key=True)
+
+
 class LetterRow(Table, table=True):
     """What one execution tells another and that one has not heard yet."""
 

@@ -10,6 +10,8 @@ from sqlalchemy import func, text
 from sqlmodel import Session, col, select
 
 from engine.model.errors import InvalidInput
+from engine.store import files
+from engine.store.folder import Folder
 from engine.store.ledger import broken_chains
 from engine.store.rowstore import RowStore
 from engine.store.sqlite import SqliteStore, connect
@@ -39,10 +41,10 @@ def backup(store: RowStore, target: Path) -> None:
 
 def verify(store: RowStore) -> list[str]:
     """What is wrong with the database, a sentence each; nothing when all is well."""
-    return store.read(lambda session: list(_findings(session)))
+    return store.read(lambda session: list(_findings(session, store.folder)))
 
 
-def _findings(session: Session) -> Iterator[str]:
+def _findings(session: Session, folder: Folder | None) -> Iterator[str]:
     if session.get_bind().dialect.name == "sqlite":
         for (line,) in session.connection().execute(text("PRAGMA integrity_check")):
             if line != "ok":
@@ -50,6 +52,8 @@ def _findings(session: Session) -> Iterator[str]:
     yield from broken_chains(session)
     yield from _wrong_counters(session)
     yield from _lost(session)
+    if folder is not None:
+        yield from files.missing(session, folder)
 
 
 def _wrong_counters(session: Session) -> Iterator[str]:

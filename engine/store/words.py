@@ -23,6 +23,9 @@ from sqlalchemy import (
 from sqlmodel import Session
 
 from engine.store import archive
+from engine.store.contract import StoreFailed
+from engine.store.files import FOLDER
+from engine.store.folder import read_from
 from engine.store.reading import Listed, listed
 from engine.store.tables import Unindexed, table_of
 
@@ -93,7 +96,7 @@ def index_now(session: Session, keys: Sequence[int]) -> None:
         body: Any = bindparam("words")
         words = body if _is_sqlite(session) else func.to_tsvector("simple", body)
         taken_up = insert(_WORDS).values(rowid=bindparam("key"), body=words)
-        session.execute(taken_up, [{"key": row.key, "words": _body(row)} for row in rows])
+        session.execute(taken_up, [{"key": row.key, "words": _body(session, row)} for row in rows])
     session.execute(delete(_NOTED).where(_NOTED.c.execution.in_(noted)))
 
 
@@ -107,16 +110,22 @@ def _take_out(session: Session, keys: Sequence[int]) -> None:
     session.execute(delete(_WORDS).where(_WORDS.c.rowid.in_(keys)))
 
 
-def _body(row: Listed) -> str:
+def _body(session: Session, row: Listed) -> str:
     """What an execution is found by: its own fields, its input and its output."""
     fields = (row.id, row.name, row.status, row.correlation_id, row.reason, *row.failed_refs)
     texts = [_readable(value) for value in fields if value is not None]
-    texts += [_readable(_beginning(value)) for value in (row.input, row.output)]
+    sides = ((row.input, row.input_path), (row.output, row.output_path))
+    texts += [_readable(_beginning(session, value, path)) for value, path in sides]
     return " ".join(texts)
 
 
-def _beginning(value: bytes | None) -> str:
-    """A document's beginning, cut the same way for every database."""
+def _beginning(session: Session, value: bytes | None, path: str | None) -> str:
+    """A document's beginning, cut the same way for every database. A file that has gone has none."""
+    if value is None and path is not None:
+        try:
+            value = read_from(session.info.get(FOLDER), path, _PART_BYTES)
+        except StoreFailed:
+            value = None
     return (value or b"")[:_PART_BYTES].decode(errors="ignore")
 
 

@@ -155,6 +155,10 @@ class View:
         """The workflow's input, decoded. Not to be changed."""
         return self._own("input")
 
+    def workflow_output(self) -> dict[str, Json]:
+        """The workflow's output so far, decoded. Not to be changed."""
+        return self._own("output")
+
     def _own(self, name: str) -> dict[str, Json]:
         data = self.field(name)
         if data == EMPTY:
@@ -212,7 +216,7 @@ _TASK_FIELDS: dict[str, Callable[[View, Run], Json]] = {
 
 _WORKFLOW_FIELDS: dict[str, Callable[[View], Json]] = {
     "input": lambda view: view.workflow_input(),
-    "output": lambda view: decode(view.field("output")),
+    "output": lambda view: view.workflow_output(),
     "status": lambda view: view.status.value,
     "workflowId": lambda view: view.execution.id,
     "parentWorkflowId": lambda view: view.execution.parent_id,

@@ -6,6 +6,8 @@ import time
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 from typing import Any
 
 from engine.core.inbox import Errand, Inbox
@@ -13,13 +15,16 @@ from engine.instruments.clock import Clock
 from engine.instruments.telemetry import Telemetry
 from engine.model.status import ExecutionStatus
 from engine.services.sightings import Sightings
-from engine.store import catalogue, retention, words
+from engine.store import catalogue, files, retention, words
 from engine.store.rowstore import RowStore
 from engine.store.sqlite import SqliteStore
 
-DAY_MS = 24 * 3600 * 1000
+HOUR_MS = 3600 * 1000
+DAY_MS = 24 * HOUR_MS
 PIECE = 20
 """Executions that one errand takes up or takes away."""
+FILES = 100
+"""Payload files that one errand may drop."""
 LOOK_SECONDS = 0.02
 PATIENCE_SECONDS = 1.0
 """A chore waits no longer than this for a quiet moment."""
@@ -106,6 +111,7 @@ class Chores:
     retention_days: float | None
     archive: bool = False
     """Keep what is taken away, compressed."""
+    payload_grace_hours: float = 24.0
 
     def add_all(self) -> None:
         """Put them on the list."""
@@ -116,6 +122,8 @@ class Chores:
         add("workers long gone", 3600.0, self.forget_workers)
         if self.retention_days is not None:
             add("retention", 60.0, self.take_away)
+        if self.store.folder is not None:
+            add("payload files", 3600.0, self.sweep_files)
 
     def index(self) -> bool:
         """Take up the words of new and ended executions."""
@@ -148,6 +156,20 @@ class Chores:
             )
 
         return bool(self.keeper.errand(remove) >= PIECE)
+
+    def sweep_files(self) -> bool:
+        """Drop payload files that nothing refers to: left by clients and never named, or written for
+        a commit that never came."""
+        folder = self.store.folder
+        if folder is None:
+            return False
+        before = self.clock.now() - int(self.payload_grace_hours * HOUR_MS)
+        names = iter(folder.older(before))
+        while piece := list(islice(names, FILES)):
+            idle = self.store.read(partial(files.unused, names=piece))
+            if idle:
+                self.keeper.errand(partial(files.sweep, names=idle, before_ms=before))
+        return False
 
     def tidy(self) -> bool:
         """Move the write-ahead log into the file."""

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from engine.core.apart import Apart
 from engine.core.knowledge import Knowledge
 from engine.core.turn import Core
 from engine.expressions.scripts import ScriptAnswer, ScriptJob
@@ -41,7 +42,10 @@ class EngineRoom:
             lambda name: None, lambda name, version: self.definitions.get(name), limits=limits
         )
         telemetry = Telemetry()
-        self.core = Core(store, knowledge, self.clock, telemetry, lambda question: None)
+        apart = None
+        if payloads is not None:
+            apart = Apart(payloads.keep, payloads.task_threshold, payloads.workflow_threshold)
+        self.core = Core(store, knowledge, self.clock, telemetry, lambda question: None, apart)
         self.port = DirectPort(self.core)
         self.executions = Executions(self.port, store, payloads=payloads)
         self.tasks = Tasks(self.port, store, Secrets({}.get), payloads)

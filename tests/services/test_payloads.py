@@ -16,6 +16,7 @@ from engine.model.requests import RerunRequest, StartWorkflowRequest, TaskResult
 from engine.model.status import TaskStatus
 from engine.rules.rendering import workflow_json
 from engine.services.payloads import Payloads
+from engine.store.folder import Folder
 from engine.store.memory import MemoryStore
 from tests.services.engine_room import EngineRoom
 
@@ -27,7 +28,8 @@ FOLLOWING = [
 
 
 def folder_of(place: Path, **how: Any) -> Payloads:
-    return Payloads(str(place / "payloads"), Limits(task_payload=200, workflow_payload=300), **how)
+    limits = Limits(task_payload=200, workflow_payload=300)
+    return Payloads(Folder(place / "payloads"), limits, **how)
 
 
 def room_with(payloads: Payloads | None, limits: Limits | None = None) -> EngineRoom:
@@ -155,13 +157,13 @@ def test_an_output_above_the_threshold_becomes_a_file_named_by_its_content(tmp_p
 
 
 def test_an_output_at_the_threshold_stays_inline(tmp_path: Path) -> None:
-    payloads = folder_of(tmp_path, task_threshold=len('{"n":1}'))
+    payloads = folder_of(tmp_path, task_threshold=len('{"n":1234567}'))
     room = room_with(payloads)
 
-    shown = reported(room, started(room), outputData={"n": 1})
+    shown = reported(room, started(room), outputData={"n": 1234567})
 
-    assert shown["outputData"] == {"n": 1}
-    assert os.listdir(tmp_path / "payloads") == []
+    assert shown["outputData"] == {"n": 1234567}
+    assert "externalOutputPayloadStoragePath" not in shown
 
 
 def test_an_input_above_the_threshold_becomes_a_file(tmp_path: Path) -> None:
@@ -330,7 +332,7 @@ def test_an_output_stays_inline_and_operators_are_told_when_the_disk_fails(tmp_p
 def test_a_folder_that_cannot_be_made_is_refused_by_its_setting(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("")
     with pytest.raises(InvalidInput, match="which cannot be made"):
-        Payloads(str(tmp_path / "taken" / "payloads"))
+        Folder(tmp_path / "taken" / "payloads")
 
 
 def test_reading_what_is_not_there_is_not_found(tmp_path: Path) -> None:
