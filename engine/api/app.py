@@ -3,6 +3,7 @@
 Every handler is a plain function in a thread of the pool, or a coroutine where it waits long.
 """
 
+import asyncio
 import inspect
 from typing import Any
 
@@ -92,22 +93,40 @@ class Endpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         response = await self._response(scope, receive)
-        await response(scope, receive, send)
+        if response is not None:
+            await response(scope, receive, send)
 
-    async def _response(self, scope: Scope, receive: Receive) -> Response:
+    async def _response(self, scope: Scope, receive: Receive) -> Response | None:
         try:
             call = await read_call(scope, receive, scope["path_params"])
             if self._changes:
                 admit_change(call.headers)
             if self._waits:
-                value = await self._handler(call)
-                return wire.answer(value, call.headers.get("accept-encoding", ""))
+                return await self._awaited(call, receive)
             return await run_in_threadpool(self._answered, call)
         except Exception as error:
             return wire.refusal(told(error, scope["path"], self._telemetry))
 
+    async def _awaited(self, call: Call, receive: Receive) -> Response | None:
+        """The answer of a handler that waits; None when nobody waits for it any more."""
+        listening = asyncio.ensure_future(_hang_up(receive, call))
+        try:
+            value = await self._handler(call)
+        finally:
+            listening.cancel()
+        if call.gone.is_set():
+            return None
+        return wire.answer(value, call.headers.get("accept-encoding", ""))
+
     def _answered(self, call: Call) -> Response:
         return wire.answer(self._handler(call), call.headers.get("accept-encoding", ""))
+
+
+async def _hang_up(receive: Receive, call: Call) -> None:
+    """Tells a handler when its client has closed the connection."""
+    while (await receive())["type"] != "http.disconnect":
+        continue
+    call.gone.set()
 
 
 async def _no_route(request: Request, error: Exception) -> Response:

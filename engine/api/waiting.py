@@ -12,10 +12,14 @@ LOOK_AGAIN_SECONDS = 1.0
 
 
 async def stand_still(
-    signals: Signals, workflow_id: str, refs: Sequence[str], seconds: float
+    signals: Signals,
+    workflow_id: str,
+    refs: Sequence[str],
+    seconds: float,
+    gone: asyncio.Event | None = None,
 ) -> tuple[Stand, bool]:
     """How an execution stands once it is over, at a WAIT without an end, or past one of the named
-    tasks; and whether the time was over before."""
+    tasks; and whether the time was over before, or the client gone."""
     loop = asyncio.get_running_loop()
     until = loop.time() + seconds
     moved = asyncio.Event()
@@ -25,6 +29,8 @@ async def stand_still(
 
     watched = frozenset([workflow_id])
     signals.watch(watched, wake)
+    gone = gone or asyncio.Event()
+    leaving = asyncio.ensure_future(_passed_on(gone, moved))
     try:
         while True:
             moved.clear()
@@ -37,11 +43,17 @@ async def stand_still(
                 signals.watch(watched, wake)
                 continue
             left = until - loop.time()
-            if left <= 0:
+            if left <= 0 or gone.is_set():
                 return stand, True
             await _wait(moved, min(left, LOOK_AGAIN_SECONDS))
     finally:
+        leaving.cancel()
         signals.unwatch(wake)
+
+
+async def _passed_on(gone: asyncio.Event, moved: asyncio.Event) -> None:
+    await gone.wait()
+    moved.set()
 
 
 async def _wait(moved: asyncio.Event, seconds: float) -> None:

@@ -3,6 +3,7 @@
 The one place where an error becomes HTTP. Nothing here knows what a request is about.
 """
 
+import asyncio
 import gzip
 import json
 import socket
@@ -58,6 +59,13 @@ class Call:
     query: Mapping[str, list[str]]
     headers: Mapping[str, str]
     body: bytes = b""
+    _gone: asyncio.Event | None = None
+
+    @property
+    def gone(self) -> asyncio.Event:
+        """Set when the client has closed the connection; for handlers that wait."""
+        self._gone = self._gone or asyncio.Event()
+        return self._gone
 
     @property
     def person(self) -> str | None:

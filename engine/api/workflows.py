@@ -121,7 +121,11 @@ class Workflows:
         seconds = call.number("waitForSeconds") or 10
         workflow_id = await run_in_threadpool(self._executions.start, request, call.person)
         stand, late = await stand_still(
-            self._house.signals, workflow_id, _refs(call), min(seconds, LONGEST_WAIT_SECONDS)
+            self._house.signals,
+            workflow_id,
+            _refs(call),
+            min(seconds, LONGEST_WAIT_SECONDS),
+            call.gone,
         )
         request_id = call.text("requestId") or str(uuid.uuid4())
         return await run_in_threadpool(
@@ -259,7 +263,11 @@ class Workflows:
         workflow_id = call.path["id"]
         await run_in_threadpool(self._take_state, workflow_id, call.record(StateUpdate), call)
         stand, late = await stand_still(
-            self._house.signals, workflow_id, _refs(call), call.number("waitForSeconds", 10)
+            self._house.signals,
+            workflow_id,
+            _refs(call),
+            min(call.number("waitForSeconds", 10), LONGEST_WAIT_SECONDS),
+            call.gone,
         )
         return await run_in_threadpool(
             self._house.signals.answer, stand, return_strategy(None), call.text("requestId"), late

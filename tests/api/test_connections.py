@@ -9,13 +9,15 @@ from tests.api.door import Door
 class Caller:
     """A client whose connection says these things, one after the other; then it is closed."""
 
-    def __init__(self, door: Door, method: str, path: str, *pieces: bytes, whole: bool) -> None:
+    def __init__(
+        self, door: Door, method: str, path: str, *pieces: bytes, whole: bool, query: bytes = b""
+    ) -> None:
         self._door = door
         self._scope = {
             "type": "http",
             "method": method,
             "path": path,
-            "query_string": b"",
+            "query_string": query,
             "headers": [(b"content-type", b"application/json")],
         }
         self._pieces: Iterator[bytes] = iter(pieces)
@@ -58,3 +60,12 @@ def test_what_was_not_taken_says_when_to_ask_again() -> None:
             answer = stopping.ask("POST", path, json={"name": "late"})
             assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
             assert answer.json()["retryable"] is True
+
+
+def test_nobody_is_waited_for_who_has_gone_and_what_they_began_goes_on(door: Door) -> None:
+    door.define("left_alone")
+    path = "/api/workflow/execute/left_alone/1"
+    caller = Caller(door, "POST", path, b"{}", whole=True, query=b"waitForSeconds=60")
+    door.run(caller.asks())
+    assert caller.sent == []
+    assert len(door.get("workflow/running/left_alone")) == 1
