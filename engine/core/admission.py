@@ -11,11 +11,14 @@ from engine.expressions.roots import MappingRoot
 from engine.expressions.templates import compile_template
 from engine.model.errors import Conflict
 from engine.model.events import Admitted, Start
-from engine.model.execution import Execution
+from engine.model.execution import EMPTY, Execution
+from engine.model.facts import Holder
 from engine.model.ids import family_of
 from engine.model.record import decode
 from engine.model.requests import IdempotencyStrategy
+from engine.model.status import ExecutionStatus
 from engine.store.contract import Store
+from engine.tasks.keys import key_taken_text
 
 DAY_MS = 24 * 3600 * 1000
 FAMILIES = 100_000
@@ -58,30 +61,52 @@ class Keys:
         self._live = live
         self._taken: dict[tuple[str, str], str] = {}
 
-    def existing(self, event: Start) -> str | None:
-        """The execution that answers this start instead of a new one; None to start one.
+    def existing(self, event: Start, own_id: str) -> str | None:
+        """The execution that answers this start instead of a new one, which would have `own_id`;
+        None to start one.
 
         Raises Conflict where the strategy forbids both."""
         key = event.idempotency_key
         if not key:
             return None
         name = event.definition.name or ""
-        holder = self._taken.get((name, key)) or self._store.started_with(name, key)
+        if self._taken.get((name, key)) == own_id:
+            # Whoever starts it has looked already: what had the key before has ended.
+            before = self._store.started_with(name, key)
+            if before is not None and before != own_id:
+                self._store.free_key(name, key, before)
+            return None
+        holder = self.holder(name, key)
         if holder is None:
             return None
         strategy = event.idempotency_strategy
         if strategy is IdempotencyStrategy.RETURN_EXISTING:
-            return holder
-        found = self._live.find(holder)
-        ended = found is None or found.status.terminal
-        if strategy is IdempotencyStrategy.FAIL_ON_RUNNING and ended:
-            self._store.free_key(name, key, holder)
+            return holder.id
+        if strategy is IdempotencyStrategy.FAIL_ON_RUNNING and holder.status.terminal:
+            self._store.free_key(name, key, holder.id)
             self._taken.pop((name, key), None)
             return None
-        raise Conflict(
-            f"Workflow {name} has been started with idempotencyKey {key} before: {holder}. "
-            "Use another key, or the strategy RETURN_EXISTING."
-        )
+        raise Conflict(key_taken_text(name, key, holder.id))
+
+    def holder(self, name: str, key: str) -> Holder | None:
+        """Who has been started by a workflow name under a key, or is about to be in this turn."""
+        promised = self._taken.get((name, key))
+        known = promised or self._store.started_with(name, key)
+        if known is None:
+            return None
+        found = self._live.find(known)
+        if found is None:
+            gone = ExecutionStatus.COMPLETED if promised is None else ExecutionStatus.RUNNING
+            return Holder(known, gone)
+        output = found.output
+        if output is None:
+            output = self._store.payload(found.key, 0, "output") or EMPTY
+        return Holder(known, found.status, found.parent_id, output, found.reason)
+
+    def promise(self, event: Start, workflow_id: str) -> None:
+        """An execution of this id is to be started in this turn: its key is taken from now on."""
+        if event.idempotency_key:
+            self._taken[event.definition.name or "", event.idempotency_key] = workflow_id
 
     def take(self, execution: Execution) -> None:
         """A start of this turn holds its key from now on."""

@@ -11,7 +11,7 @@ from engine.core.admission import Families
 from engine.model.definitions import SchemaDef, TaskDef, WorkflowDef
 from engine.model.errors import Conflict
 from engine.model.events import Start
-from engine.model.facts import Facts, Limits, Snapshot, no_complaint, no_jitter, no_outputs
+from engine.model.facts import Facts, Holder, Limits, Snapshot, no_complaint, no_jitter, no_outputs
 from engine.model.record import Json
 from engine.tasks.children import too_many_text
 from engine.tasks.snapshot import snapshot
@@ -24,6 +24,7 @@ CACHED_OUTPUTS = 10_000
 
 _FACTS = tuple(item.name for item in fields(Facts))
 _NOW, _PAYLOAD, _OUTPUTS = (_FACTS.index(name) for name in ("now", "payload", "outputs"))
+_HOLDER = _FACTS.index("holder")
 
 POLLED_LATELY_MS = 10_000
 """A domain counts as active when one of its workers polled this recently."""
@@ -70,6 +71,10 @@ class Knowledge:
             tells_tasks=tells_tasks,
         )
         self._values: list[Any] = [getattr(self._facts, name) for name in _FACTS]
+
+    def learn_holders(self, holder: Callable[[str, str], Holder | None]) -> None:
+        """Where decisions look idempotency keys up from now on."""
+        self._values[_HOLDER] = holder
 
     @property
     def limits(self) -> Limits:

@@ -91,6 +91,7 @@ class Core:
         self.timers = Timers(store)
         self.handout = Handout(store)
         self.keys = Keys(store, self.live)
+        knowledge.learn_holders(self.keys.holder)
         self.gates = Gates(store)
         self.queues = Queues(self.handout)
         self.questions = Questions(
@@ -191,7 +192,7 @@ class Core:
         event = asked.event
         created = execution.created_at == 0
         if isinstance(event, Start):
-            holder = execution.id if not created else self.keys.existing(event)
+            holder = self.keys.existing(event, execution.id) if created else execution.id
             if holder is not None:
                 self._reply(turn, asked, holder)
                 self._consumed(turn, asked)
@@ -265,6 +266,7 @@ class Core:
         for letter in step.changes.letters:
             if isinstance(letter.event, Start):
                 self.knowledge.families.grow(letter.to, turn.now)
+                self.keys.promise(letter.event, letter.to)
             if turn.letters_taken < LETTERS_A_TURN:
                 turn.letters_taken += 1
                 work.append(Asked(letter.event, workflow_id=letter.to))

@@ -4,8 +4,9 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from engine.model.definitions import SchemaDef, TaskDef, WorkflowDef
-from engine.model.execution import Execution, Run
+from engine.model.execution import EMPTY, Execution, Run
 from engine.model.record import Json
+from engine.model.status import ExecutionStatus
 
 
 def _no_task_def(name: str) -> TaskDef | None:
@@ -53,6 +54,21 @@ class Snapshot:
 
     definition: WorkflowDef
     hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """The execution that an idempotency key has started."""
+
+    id: str
+    status: ExecutionStatus
+    parent: str | None = None
+    output: bytes = EMPTY
+    reason: str | None = None
+
+
+def _no_holder(workflow_name: str, key: str) -> Holder | None:
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +122,8 @@ class Facts:
     """The variables that expressions may read."""
     sinks: frozenset[str] = frozenset({"conductor"})
     """The event queue providers at hand."""
+    holder: Callable[[str, str], Holder | None] = _no_holder
+    """Who has been started by a workflow name under an idempotency key."""
     tells_tasks: bool = False
     """Is there somebody who wants to hear of every status of a task?"""
     held: Callable[[Execution, Run], bool] = _nothing_held

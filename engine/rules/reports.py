@@ -18,6 +18,7 @@ from engine.rules.deadlines import pass_deadlines, pass_workflow_deadline
 from engine.rules.succession import inner_iteration, place_all
 from engine.tasks.by_worker import remember_output
 from engine.tasks.draft import Draft
+from engine.tasks.keys import end_as_child
 from engine.tasks.kind import SCRIPT, fail
 from engine.tasks.plan import Node
 from engine.tasks.registry import kind_of
@@ -182,28 +183,13 @@ def due(d: Draft, event: Due) -> None:
         d.edit(d.run(run.seq) or run)
 
 
-CHILD_ENDS = {
-    ExecutionStatus.COMPLETED: TaskStatus.COMPLETED,
-    ExecutionStatus.FAILED: TaskStatus.FAILED,
-    ExecutionStatus.TIMED_OUT: TaskStatus.TIMED_OUT,
-    ExecutionStatus.TERMINATED: TaskStatus.CANCELED,
-}
-
-
 def child_ended(d: Draft, event: ChildEnded) -> None:
     """A sub-workflow has ended: so does its task. One that was replaced meanwhile is not heard."""
     run = own_run(d, event.task_id)
     if run is None or not run.open or run.child_id != event.child_id or d.status.terminal:
         return
-    output = {**d.output(run), **decoded_map(event.output), "subWorkflowId": event.child_id}
-    status = CHILD_ENDS[event.status]
-    reason = None
-    if status is not TaskStatus.COMPLETED:
-        reason = (
-            f"Sub workflow {event.name}.{event.version}/{event.child_id} "
-            f"failure reason: {'null' if event.reason is None else event.reason}"
-        )
-    d.end(run, status, output, reason)
+    named = f"{event.name}.{event.version}/{event.child_id}"
+    end_as_child(d, run, event.child_id, event.status, event.output, named, event.reason)
 
 
 def child_refused(d: Draft, event: ChildRefused) -> None:

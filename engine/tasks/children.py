@@ -12,10 +12,11 @@ from engine.model.execution import Run
 from engine.model.facts import Snapshot
 from engine.model.ids import child_id, depth_of
 from engine.model.record import Json, encode
-from engine.model.requests import StartWorkflowRequest
+from engine.model.requests import IdempotencyStrategy, StartWorkflowRequest
 from engine.model.status import ExecutionStatus, TaskStatus
 from engine.tasks.at_once import AtOnce
 from engine.tasks.draft import Again, Draft
+from engine.tasks.keys import follow_holder, holder_of, strategy_of
 from engine.tasks.kind import NOTHING, TaskKind, fail, give_input, hold_back
 from engine.tasks.plan import Node
 from engine.tasks.snapshot import inline_snapshot, input_for
@@ -60,7 +61,7 @@ class SubWorkflow(TaskKind):
         return NOTHING
 
     def due(self, d: Draft, run: Run, node: Node) -> Sequence[str]:
-        if run.status is TaskStatus.SCHEDULED:
+        if run.child_id is None:
             self.launch(d, d.edit(run), node)
         return NOTHING
 
@@ -81,6 +82,10 @@ class SubWorkflow(TaskKind):
             return
         if isinstance(snapshot, str):
             fail(d, run, snapshot)
+            return
+        key = str(given.get("idempotencyKey") or "")
+        strategy = strategy_of(d, run, given.get("idempotencyStrategy"))
+        if strategy is None or (key and self._taken_by_another(d, run, snapshot, key, strategy)):
             return
         execution = d.execution
         depth = depth_of(execution.id) + 1
@@ -115,12 +120,28 @@ class SubWorkflow(TaskKind):
                 task_to_domain=own_domains or dict(execution.task_to_domain),
                 parent_id=execution.id,
                 parent_task_id=run.task_id,
+                idempotency_key=key or None,
+                # Whether the key is free has just been looked at.
+                idempotency_strategy=IdempotencyStrategy.FAIL_ON_RUNNING,
                 isolated=execution.isolated,
             ),
         )
         self.under_way(d, run)
         run.child_id = child
         run.output = encode({"subWorkflowId": child})
+
+    @staticmethod
+    def _taken_by_another(
+        d: Draft, run: Run, snapshot: Snapshot, key: str, strategy: IdempotencyStrategy
+    ) -> bool:
+        """Is there an execution under this key already? Then the task goes by that, or fails."""
+        holder = holder_of(d, snapshot.definition.name, key, strategy)
+        if isinstance(holder, str):
+            fail(d, run, holder)
+        elif holder is not None:
+            named = f"{snapshot.definition.name}.{snapshot.definition.version}/{holder.id}"
+            follow_holder(d, run, holder, named)
+        return holder is not None
 
     @staticmethod
     def under_way(d: Draft, run: Run) -> None:
@@ -235,6 +256,14 @@ class StartWorkflow(AtOnce):
         complaint = too_many(d, found)
         if complaint is not None:
             return fail(d, run, complaint, for_good=True)
+        key = request.idempotency_key or ""
+        strategy = request.idempotency_strategy or IdempotencyStrategy.FAIL
+        holder = holder_of(d, found.definition.name, key, strategy) if key else None
+        if isinstance(holder, str):
+            return fail(d, run, holder)
+        if holder is not None:
+            d.end(run, TaskStatus.COMPLETED, {"workflowId": holder.id})
+            return NOTHING
         execution = d.execution
         started = child_id(execution.id, run.task_id, run.attempt)
         try:
@@ -255,6 +284,8 @@ class StartWorkflow(AtOnce):
                 priority=request.priority,
                 task_to_domain=request.task_to_domain or dict(execution.task_to_domain),
                 created_by=request.created_by,
+                idempotency_key=key or None,
+                idempotency_strategy=IdempotencyStrategy.FAIL_ON_RUNNING,
                 isolated=execution.isolated,
             ),
         )

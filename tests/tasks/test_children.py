@@ -5,12 +5,13 @@ from typing import Any
 import pytest
 
 from engine.model.definitions import WorkflowTask
+from engine.model.events import Retry, Terminate
 from engine.model.facts import Limits
 from engine.model.ids import depth_of
 from engine.model.record import decode
 from engine.model.status import ExecutionStatus, TaskStatus
 from engine.tasks.children import DEEPEST
-from tests.builders import Bench, a_child, a_definition, a_fork, a_task
+from tests.builders import Bench, a_child, a_definition, a_fork, a_task, a_task_def
 
 
 def test_definitions_that_start_each_other_in_a_circle_come_to_an_end_that_says_so() -> None:
@@ -132,3 +133,79 @@ def test_a_child_whose_input_breaks_its_schema_fails_the_task_that_would_start_i
     bench.expect(w, ExecutionStatus.FAILED, s=TaskStatus.FAILED)
     assert "does not fit the inputSchema of kid: to: 7 is no text" in str(bench.run(w, "s").reason)
     assert len(bench.executions()) == 1
+
+
+KIDS = a_definition(a_task("k"), name="kid", output_parameters={"by": "${k.output.by}"})
+
+
+def keyed(ref: str, strategy: str | None, **fields: Any) -> WorkflowTask:
+    param = {"name": "kid", "idempotencyKey": "k1", "idempotencyStrategy": strategy}
+    return a_task(ref, "SUB_WORKFLOW", sub_workflow_param=param, **fields)
+
+
+def test_a_started_workflow_has_its_idempotency_key_like_any_start() -> None:
+    same = {"of": "kid", "idempotencyKey": "k1"}
+    bench = Bench(
+        a_definition(
+            a_starter("first", **same),
+            a_starter("again", **same, idempotencyStrategy="RETURN_EXISTING"),
+            a_starter("never", **same),
+        ),
+        KIDS,
+    )
+    w = bench.start()
+    (kid,) = (one for one in bench.executions() if one.definition.name == "kid")
+    assert kid.idempotency_key == "k1"
+    assert bench.output(w, "first") == bench.output(w, "again") == {"workflowId": kid.id}
+    bench.expect(w, ExecutionStatus.FAILED, never=TaskStatus.FAILED)
+    assert kid.id in str(bench.run(w, "never").reason)
+
+
+def test_two_branches_that_start_one_key_at_once_start_one_execution() -> None:
+    same = {"of": "kid", "idempotencyKey": "k1", "idempotencyStrategy": "RETURN_EXISTING"}
+    bench = Bench(
+        a_definition(*a_fork("f", [a_starter("one", **same)], [a_starter("two", **same)])), KIDS
+    )
+    w = bench.start()
+    assert bench.output(w, "one") == bench.output(w, "two")
+    assert len(bench.executions()) == 2
+
+
+def test_a_sub_workflow_whose_key_is_taken_fails_its_task() -> None:
+    bench = Bench(a_definition(keyed("s", None)), KIDS)
+    bench.start()
+    second = bench.start()
+    bench.expect(second, ExecutionStatus.FAILED, s=TaskStatus.FAILED)
+    assert "idempotencyKey k1" in str(bench.run(second, "s").reason)
+
+
+def test_a_sub_workflow_that_returns_the_existing_one_ends_as_that_ends() -> None:
+    bench = Bench(a_definition(keyed("s", "RETURN_EXISTING")), KIDS)
+    first, second = bench.start(), bench.start()
+    child = bench.run(first, "s").child_id
+    bench.expect(second, ExecutionStatus.RUNNING, s=TaskStatus.IN_PROGRESS)
+    assert bench.output(second, "s") == {"subWorkflowId": child}
+    bench.complete("k", {"by": "ada"})
+    bench.advance(2)
+    third = bench.start()
+    for w in (first, second, third):
+        bench.expect(w, ExecutionStatus.COMPLETED, s=TaskStatus.COMPLETED)
+        assert bench.output(w, "s") == {"by": "ada", "subWorkflowId": child}
+
+
+def test_ending_who_waits_for_the_child_of_another_does_not_end_that_child() -> None:
+    bench = Bench(a_definition(keyed("s", "RETURN_EXISTING")), KIDS)
+    first, second = bench.start(), bench.start()
+    bench.ask(second, Terminate(reason="enough"))
+    bench.expect(first, ExecutionStatus.RUNNING)
+    bench.expect(bench.run(first, "s").child_id or "", ExecutionStatus.RUNNING)
+
+
+def test_a_retry_of_a_sub_workflow_takes_its_key_over_from_the_attempt_that_failed() -> None:
+    bench = Bench(a_definition(keyed("s", "FAIL")), KIDS, task_defs=[a_task_def("k")])
+    w = bench.start()
+    bench.fail("k")
+    bench.expect(w, ExecutionStatus.FAILED)
+    bench.ask(w, Retry())
+    bench.complete("k")
+    bench.expect(w, ExecutionStatus.COMPLETED)
