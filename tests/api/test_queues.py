@@ -10,12 +10,12 @@ Json = Any
 
 
 def test_what_waits_and_what_is_handed_out_is_told_by_queue(door: Door) -> None:
-    door.define("told", simple("one", "told_task"))
-    door.start("told")
+    door.define("q_told", simple("one", "q_told_task"))
+    door.start("q_told")
     for _ in range(3):
-        door.start("told", taskToDomain={"told_task": "blue"})
-    door.poll("told_task", domain="blue")
-    plain, blue = "told_task", "blue:told_task"
+        door.start("q_told", taskToDomain={"q_told_task": "blue"})
+    door.poll("q_told_task", domain="blue")
+    plain, blue = "q_told_task", "blue:q_told_task"
     everything = door.get("tasks/queue/all")
     assert (everything[plain], everything[blue]) == (1, 2)
     verbose = door.get("tasks/queue/all/verbose")
@@ -26,7 +26,7 @@ def test_what_waits_and_what_is_handed_out_is_told_by_queue(door: Door) -> None:
         blue: 2,
         "none_such": 0,
     }
-    assert door.get("tasks/queue/size", taskType="told_task", domain="blue") == 2
+    assert door.get("tasks/queue/size", taskType="q_told_task", domain="blue") == 2
     assert "taskType is missing" in door.refused(400, "GET", "tasks/queue/sizes")
 
 
