@@ -14,7 +14,7 @@ from engine.core.inbox import Asked, Inbox
 from engine.core.knowledge import Knowledge
 from engine.core.turn import Core
 from engine.instruments.clock import Clock, SystemClock
-from engine.instruments.logbook import write_down
+from engine.instruments.logbook import WRITTEN_DOWN, write_down
 from engine.instruments.metrics import Metrics
 from engine.instruments.telemetry import Telemetry
 from engine.model.errors import EngineError
@@ -80,7 +80,7 @@ class Engine:
         self.telemetry = telemetry or Telemetry()
         at_hand = self.settings.secrets()
         self.secrets = Secrets(self.settings.secret, at_hand.values())
-        self.telemetry.listen(partial(write_down, self.secrets.text))
+        self.telemetry.listen(partial(write_down, self.secrets.text), *WRITTEN_DOWN)
         for name in too_short(at_hand):
             self.telemetry.say("secret.too_short_to_mask", name=self.settings.secret_prefix + name)
         self.metrics = Metrics()

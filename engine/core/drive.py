@@ -56,8 +56,9 @@ class Drive:
         if items:
             self._present = items
             core.turn(items)
+            self._present = []
+        if len(self.inbox) or core.follow_up:
             return 0.0
-        self._present = []
         pause = (core.next_at() - core.clock.now()) / 1000
         return max(0.0, min(pause, LONGEST_SLEEP))
 

@@ -18,16 +18,16 @@ WARNINGS = frozenset(
         "secret.too_short_to_mask",
     ]
 )
+WRITTEN_DOWN = ERRORS | WARNINGS
 SIMPLE = (str, int, float, bool, type(None))
 
 _log = logging.getLogger("reprise")
 
 
 def write_down(clean: Callable[[str], str], what: str, facts: dict[str, Any]) -> None:
-    """Listens to everything, writes down the rare."""
-    if what in ERRORS or what in WARNINGS:
-        level = logging.ERROR if what in ERRORS else logging.WARNING
-        shown = {k: v for k, v in facts.items() if isinstance(v, SIMPLE) and k != "trace"}
-        text = " ".join(f"{name}={value}" for name, value in shown.items())
-        trace = facts.get("trace")
-        _log.log(level, "%s %s", what, clean(f"{text}\n{trace}" if trace else text))
+    """Listens to WRITTEN_DOWN."""
+    level = logging.ERROR if what in ERRORS else logging.WARNING
+    shown = {k: v for k, v in facts.items() if isinstance(v, SIMPLE) and k != "trace"}
+    text = " ".join(f"{name}={value}" for name, value in shown.items())
+    trace = facts.get("trace")
+    _log.log(level, "%s %s", what, clean(f"{text}\n{trace}" if trace else text))

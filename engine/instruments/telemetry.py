@@ -15,6 +15,8 @@ class Telemetry:
     def __init__(self) -> None:
         self._listeners: list[Listener] = []
         self._by_name: dict[str, list[Listener]] = {}
+        self._hearing: dict[str, tuple[Listener, ...]] = {}
+        """Who hears of what, worked out when it is first said."""
 
     def listen(self, listener: Listener, *names: str) -> None:
         """Hear everything from now on, or what bears one of these names."""
@@ -22,10 +24,15 @@ class Telemetry:
             self._listeners.append(listener)
         for name in names:
             self._by_name.setdefault(name, []).append(listener)
+        self._hearing = {}
 
     def say(self, what: str, **facts: Any) -> None:
         """A constant name, and the facts as keywords."""
-        for listener in (*self._listeners, *self._by_name.get(what, ())):
+        hearing = self._hearing.get(what)
+        if hearing is None:
+            hearing = (*self._listeners, *self._by_name.get(what, ()))
+            self._hearing[what] = hearing
+        for listener in hearing:
             try:
                 listener(what, facts)
             except Exception:
