@@ -12,6 +12,7 @@ from engine.model.record import Json, decode, encode
 from engine.model.status import ExecutionStatus, TaskStatus
 from engine.rules.listeners import tell_listeners
 from engine.rules.rendering import workflow_json
+from engine.tasks.caching import remember_workflow
 from engine.tasks.draft import Draft, Ending
 from engine.tasks.joins import Join
 from engine.tasks.registry import KINDS, kind_of
@@ -91,11 +92,16 @@ def end(d: Draft, ending: Ending) -> None:
         # A TERMINATE's: it hides no permissive failure.
         ending = _permissive_ending(d) or ending
     runs = d.all_runs()
-    output = encode(output_of(d, runs))
+    output = encode(output_of(d, runs)) if ending.output is None else ending.output
     complaint = d.size_complaint("output", output)
     if complaint is not None:
         ending, output = _too_large(ending, complaint), EMPTY
+    broken = _schema_complaint(d, output) if ending.status is ExecutionStatus.COMPLETED else None
+    if broken is not None:
+        ending = Ending(ExecutionStatus.FAILED, broken, ending.cause)
     status = ending.status
+    if status is ExecutionStatus.COMPLETED and ending.output is None:
+        remember_workflow(d, output)
     d.ending = ending
     d.set(status=status, reason=ending.reason, ended_at=now, wake_at=0, updated_at=now)
     if ending.cause is not None and d.field("failed_task_id") is None:
@@ -119,6 +125,16 @@ def _too_large(ending: Ending, complaint: str) -> Ending:
         return Ending(ExecutionStatus.FAILED, complaint, ending.cause)
     reason = f"{ending.reason} ({complaint})" if ending.reason else complaint
     return Ending(ending.status, reason, ending.cause)
+
+
+def _schema_complaint(d: Draft, output: bytes) -> str | None:
+    """Why the output is not what the definition promises."""
+    definition = d.execution.definition
+    if definition.output_schema is None or not definition.enforce_schema:
+        return None
+    complaint = d.facts.schema_complaint(definition.output_schema, decode(output))
+    named = definition.name
+    return complaint and f"The output does not fit the outputSchema of {named}: {complaint}"
 
 
 def _settle_quietly(d: Draft, seq: int, status: ExecutionStatus) -> None:

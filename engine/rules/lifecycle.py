@@ -20,6 +20,7 @@ from engine.rules.deadlines import pass_deadlines, pass_workflow_deadline, workf
 from engine.rules.ending import end, start_failure_workflow
 from engine.rules.listeners import tell_listeners
 from engine.rules.succession import place
+from engine.tasks.caching import recall_workflow
 from engine.tasks.draft import Draft, Ending
 from engine.tasks.registry import KINDS
 
@@ -37,7 +38,16 @@ def start(d: Draft, event: Start) -> None:
     d.say("workflow.started")
     tell_listeners(d, "STARTED")
     if not event.rate_limited:
+        begin_or_recall(d)
+
+
+def begin_or_recall(d: Draft) -> None:
+    """A new execution reaches its first task, unless one before it has left the same output."""
+    found = recall_workflow(d)
+    if found is None:
         begin(d)
+    else:
+        d.ending = Ending(ExecutionStatus.COMPLETED, "output taken from the cache", output=found)
 
 
 def begin(d: Draft) -> None:
@@ -53,7 +63,7 @@ def admit(d: Draft, event: Admitted) -> None:
     """An execution that was held back by its rate limit begins."""
     if d.field("rate_limited") and not d.status.terminal:
         d.set(rate_limited=False)
-        begin(d)
+        begin_or_recall(d)
 
 
 def pause(d: Draft, event: Pause) -> None:

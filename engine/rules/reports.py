@@ -16,7 +16,7 @@ from engine.model.record import Json, decode, encode
 from engine.model.status import ExecutionStatus, TaskStatus
 from engine.rules.deadlines import pass_deadlines, pass_workflow_deadline
 from engine.rules.succession import inner_iteration, place_all
-from engine.tasks.by_worker import remember_output
+from engine.tasks.caching import remember_output
 from engine.tasks.draft import Draft
 from engine.tasks.keys import end_as_child
 from engine.tasks.kind import SCRIPT, fail

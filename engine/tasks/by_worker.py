@@ -8,6 +8,7 @@ from engine.model.definitions import TaskDef
 from engine.model.execution import Run
 from engine.model.record import Json, encode
 from engine.model.status import ExecutionStatus, TaskStatus
+from engine.tasks.caching import cached_output
 from engine.tasks.draft import Again, Draft
 from engine.tasks.kind import NOTHING, TaskKind, fail, give_input, hold_back
 from engine.tasks.plan import Node, compile_node
@@ -76,29 +77,6 @@ def input_complaint(d: Draft, run: Run, node: Node, given: dict[str, Json]) -> s
         if complaint is not None:
             return f"The input of {node.ref} does not fit its inputSchema: {complaint}"
     return None
-
-
-def cache_key(view: View, run: Run, node: Node) -> str | None:
-    """What the task's cacheConfig names, filled from the execution; None without one."""
-    config = node.task.cache_config
-    if not config or not config.get("key") or not config.get("ttlInSecond"):
-        return None
-    return str(view.fill_value(config["key"], run.task_id))
-
-
-def cached_output(d: Draft, run: Run, node: Node) -> bytes | None:
-    """The output that an earlier run of this task has left under the same cache key."""
-    key = cache_key(d, run, node)
-    return None if key is None else d.facts.cached(run.name, key)
-
-
-def remember_output(d: Draft, run: Run, node: Node) -> None:
-    """Leave a completed output under the task's cache key."""
-    key = cache_key(d, run, node)
-    config = node.task.cache_config
-    if key is not None and config and run.output is not None and not d.execution.isolated:
-        kept_ms = int(config["ttlInSecond"]) * 1000
-        d.changes.cached.append((run.name, key, kept_ms, run.output))
 
 
 def domain_for(d: Draft, task_type: str) -> str | None:

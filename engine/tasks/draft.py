@@ -28,6 +28,8 @@ class Ending:
     status: ExecutionStatus
     reason: str | None
     cause: Run | None = None
+    output: bytes | None = None
+    """The output, where it does not follow from the tasks."""
 
 
 class Again(NamedTuple):

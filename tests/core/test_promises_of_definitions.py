@@ -70,6 +70,16 @@ def test_a_cached_output_saves_the_call_while_it_is_fresh() -> None:
     assert stale["status"] == "RUNNING"
 
 
+def test_a_cache_key_may_name_the_tasks_own_inputs() -> None:
+    given = {"inputParameters": {"who": "${workflow.input.who}"}}
+    stage = a_stage({**given, "cacheConfig": {"key": "greet-${who}", "ttlInSecond": 60}})
+    stage.start({"name": "w", "input": {"who": "ada"}})
+    finish(stage, {"text": "hello"})
+    for who, status in (("ada", "COMPLETED"), ("bob", "RUNNING")):
+        again = stage.execution(stage.start({"name": "w", "input": {"who": who}}))
+        assert again["status"] == status
+
+
 def test_a_state_change_sends_its_message() -> None:
     stage = a_stage(
         {"onStateChange": {"onSuccess": [{"type": "billing:done", "payload": {"a": 1}}]}}
@@ -99,3 +109,39 @@ def test_expressions_nested_too_deep_refuse_the_start() -> None:
     with pytest.raises(Refused) as refused:
         stage.start({"name": "w"})
     assert refused.value.status == 400
+
+
+def test_a_workflow_whose_output_breaks_its_output_schema_fails_and_says_where() -> None:
+    stage = a_stage(outputSchema=PERSON, outputParameters={"age": "${greet.output.age}"})
+    workflow = stage.start({"name": "w"})
+    finish(stage, {"age": "ten"})
+    execution = stage.execution(workflow)
+    assert (execution["status"], execution["output"]) == ("FAILED", {"age": "ten"})
+    assert "does not fit the outputSchema of w: age" in execution["reasonForIncompletion"]
+    good = stage.start({"name": "w"})
+    finish(stage, {"age": 10})
+    assert stage.execution(good)["status"] == "COMPLETED"
+
+
+def test_a_workflows_cached_output_saves_all_its_tasks_while_it_is_fresh() -> None:
+    stage = a_stage(
+        cacheConfig={"key": "${workflow.input.who}", "ttlInSecond": 60},
+        outputParameters={"text": "${greet.output.text}"},
+    )
+    stage.start({"name": "w", "input": {"who": "ada"}})
+    finish(stage, {"text": "hello"})
+    again = stage.execution(stage.start({"name": "w", "input": {"who": "ada"}}))
+    assert (again["status"], again["output"]) == ("COMPLETED", {"text": "hello"})
+    assert again["tasks"] == []
+    assert again["reasonForIncompletion"] == "output taken from the cache"
+    other = stage.execution(stage.start({"name": "w", "input": {"who": "bob"}}))
+    assert other["status"] == "RUNNING"
+    stage.advance(61)
+    stale = stage.execution(stage.start({"name": "w", "input": {"who": "ada"}}))
+    assert stale["status"] == "RUNNING"
+
+
+def finish(stage: MemoryStage, output: dict[str, Any]) -> None:
+    task = stage.poll("greet", "me", None, 1)[0]
+    stage.report({"taskId": task["taskId"], "status": "COMPLETED", "outputData": output})
+    stage.settle()
