@@ -1,6 +1,7 @@
 """Conductor's own clients, unmodified, against an engine in a process of its own: every client plays
 the stories it can, and each story is a test."""
 
+import itertools
 import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -35,6 +36,8 @@ def play(client: Client, shelf: Shelf, folder: Path, with_credentials: bool) -> 
     shared.mkdir()
     command = client.command(shelf, shared)
     with serving(folder) as engine:
+        # The oldest SDK asks for its token at the address of the environment, whatever it is given.
+        environment = {"CONDUCTOR_SERVER_URL": engine.url, **environment}
         program = Process([*command, engine.url, *names], environment)
         try:
             code = program.wait()
@@ -51,19 +54,18 @@ def played(
     """Every client whose tests were asked for plays its stories, and some of them once more with
     credentials. They wait more than they work, so several play at a time."""
     asked = {
-        item.callspec.params["client"]
+        (item.callspec.params["client"], "credentials" in item.name)
         for item in request.session.items
         if isinstance(item, pytest.Function) and "played" in item.fixturenames
     }
     pool = ThreadPoolExecutor(AT_A_TIME)
     plays: dict[tuple[Client, bool], Future[Outcomes]] = {}
-    for with_credentials in (False, True):
-        for client in CLIENTS:
-            if client in asked:
-                folder = tmp_path_factory.mktemp("played")
-                plays[client, with_credentials] = pool.submit(
-                    play, client, shelf, folder, with_credentials
-                )
+    for with_credentials, client in itertools.product((False, True), CLIENTS):
+        if (client, with_credentials) in asked:
+            folder = tmp_path_factory.mktemp("played")
+            plays[client, with_credentials] = pool.submit(
+                play, client, shelf, folder, with_credentials
+            )
     yield lambda client, with_credentials=False: plays[client, with_credentials].result()
     pool.shutdown(cancel_futures=True)
 

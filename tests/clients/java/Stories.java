@@ -124,6 +124,7 @@ class Stories {
     }
 
     private void paused() {
+        shop.repaired = true;
         String id = shop.start("leaflet", Map.of("title", "P", "copies", 1));
         shop.workflows.pauseWorkflow(id);
         Shop.equal(WorkflowStatus.PAUSED, shop.status(id));
@@ -134,6 +135,7 @@ class Stories {
     }
 
     private void endedTogether() {
+        shop.repaired = true;
         String id = shop.start("leaflet", Map.of("title", "M", "copies", 1));
         var answer = shop.workflows.terminateWorkflows(List.of(id, Shop.NOBODY), "enough");
         Shop.equal(List.of(id), answer.getBulkSuccessfulResults());

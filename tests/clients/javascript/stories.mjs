@@ -64,6 +64,7 @@ export const stories = {
   },
 
   async signals_are_answered_as_they_are_asked(shop) {
+    shop.repaired = true;
     const id = await shop.start("leaflet", { title: "S", copies: 1 });
     await shop.untilApproval(id);
     const answer = await shop.workflows.signal(id, "COMPLETED", { by: "ann" }, "TARGET_WORKFLOW");
@@ -76,6 +77,7 @@ export const stories = {
   },
 
   async pausing_resuming_and_ending_show_at_once(shop) {
+    shop.repaired = true;
     const id = await shop.workflows.startWorkflowByName("leaflet", { title: "P", copies: 1 }, 1, "paused");
     await shop.workflows.pause(id);
     assert.equal(await shop.status(id), "PAUSED");

@@ -73,6 +73,7 @@ def a_task_ahead_is_skipped(shop: Shop) -> None:
 
 
 def pausing_resuming_and_ending_show_at_once(shop: Shop) -> None:
+    shop.repaired.touch()
     workflow_id = shop.workflows.start_workflow_by_name(
         "leaflet", {"title": "P", "copies": 1}, version=1
     )
@@ -198,6 +199,7 @@ def refusals_have_a_status_and_a_message(shop: Shop) -> None:
     workflow_id = shop.until_status(shop.start("shaky"), "COMPLETED").workflow_id
     refused(409, lambda: shop.workflows.pause_workflow(workflow_id))
     refused(409, lambda: shop.workflows.terminate_workflow(workflow_id))
+    shop.repaired.touch()
     running = shop.start("leaflet", input={"title": "R", "copies": 1})
     refused(409, lambda: shop.workflows.restart_workflow(running))
     shop.workflows.terminate_workflow(running, "looked at")
