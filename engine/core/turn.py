@@ -107,10 +107,11 @@ class Core:
     def recover(self) -> None:
         """Begin with what the store has: ready work, letters, due times. Waiting executions are
         not loaded."""
-        self.handout.fill()
-        self.follow_up.extend(self.gates.fill())
-        self.follow_up.extend(self.letters.fetch(most=sys.maxsize))
-        self.follow_up.extend(self.questions.ask())
+        with self.telemetry.timed("core.recovered"):
+            self.handout.fill()
+            self.follow_up.extend(self.gates.fill())
+            self.follow_up.extend(self.letters.fetch(most=sys.maxsize))
+            self.follow_up.extend(self.questions.ask())
 
     # The turn
 
@@ -329,7 +330,8 @@ class Core:
         group.letters = [*turn.unread, *turn.held]
         if group.written or group.letters or group.delivered:
             try:
-                self.store.commit(group)
+                with self.telemetry.timed("group.committed"):
+                    self.store.commit(group)
             except RowRefused as error:
                 self._take_one_by_one(turn, error)
                 return

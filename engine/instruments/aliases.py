@@ -35,6 +35,8 @@ def aliases(counts: Counts, timed: Counts) -> dict[tuple[str, Labels], int]:
         if name == DURATION:
             ended = "completed" if labels[-1] == ("status", "COMPLETED") else "failed"
             found[f"workflow_{ended}_total", labels] += number
+        elif name.startswith("checkpoint_"):
+            found[name.replace("_latency", "_total"), labels] += number
     return found
 
 

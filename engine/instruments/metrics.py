@@ -14,12 +14,21 @@ from engine.instruments.aliases import DURATION, RETRY, STEP, Labels, aliases
 BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 60.0, 600.0)
 MOST_SERIES = 10_000
 
+_TIMED = {
+    "group.committed": ("checkpoint_write_latency", ()),
+    "core.recovered": ("checkpoint_recovery_latency", (("cause", "start"),)),
+}
+
 SILENT = "responseTimeout"
 """How the reason of an attempt begins whose worker was not heard of."""
 
 HELP = {
     "activity_execution_total": "Attempts that reached outside the engine, by outcome.",
     "activity_retry_total": "Those of them that were not the first.",
+    "checkpoint_recovery_latency": "Seconds to take up what the database holds.",
+    "checkpoint_recovery_total": "How often that was done.",
+    "checkpoint_write_latency": "Seconds of a commit, which may hold many steps.",
+    "checkpoint_write_total": "Commits.",
     "reprise_workflow_total": "What happened to workflows, by name.",
     "reprise_task_total": "Tasks that ended, by type and status.",
     "reprise_event_total": "Other things that happened in the engine.",
@@ -70,6 +79,8 @@ class Metrics:
             self._workflow(what.removeprefix("workflow."), facts["execution"])
         elif what == "task.polled":
             self._count("task_poll_total", (("taskType", facts["task_type"]),))
+        elif what in _TIMED:
+            self._time(*_TIMED[what], facts["seconds"])
         elif what == "task.update_conflict":
             self._conflict(facts["execution"], facts["event"].seq)
         else:
@@ -181,6 +192,8 @@ def _histogram(name: str, labels: Labels, buckets: list[int], total: float) -> l
 
 
 def _shown(labels: Labels) -> str:
+    if not labels:
+        return ""
     return "{" + ",".join(f'{name}="{_escaped(value)}"' for name, value in labels) + "}"
 
 

@@ -1,7 +1,9 @@
 """Say once what happened; whoever listens logs it, counts it, traces it."""
 
 import logging
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 Listener = Callable[[str, dict[str, Any]], None]
@@ -37,3 +39,10 @@ class Telemetry:
                 listener(what, facts)
             except Exception:
                 _log.exception("a telemetry listener failed on %s", what)
+
+    @contextmanager
+    def timed(self, what: str) -> Iterator[None]:
+        """Say it once it is done, and how many seconds it took; nothing if it raises."""
+        begun = time.perf_counter()
+        yield
+        self.say(what, seconds=time.perf_counter() - begun)

@@ -129,6 +129,17 @@ def test_polls_and_late_reports_have_conductors_names() -> None:
     assert f"task_update_conflict_total{{{conflict}}} 1" in lines
 
 
+def test_commits_and_recoveries_are_counted_and_timed() -> None:
+    lines = heard(("group.committed", {"seconds": 0.003}), ("core.recovered", {"seconds": 1.5}))
+    for line in (
+        "checkpoint_write_total 1",
+        'checkpoint_write_latency_bucket{le="0.005"} 1',
+        'checkpoint_recovery_total{cause="start"} 1',
+        'checkpoint_recovery_latency_sum{cause="start"} 1.500000',
+    ):
+        assert line in lines
+
+
 def test_each_series_is_headed_once_and_gauges_are_added() -> None:
     lines = heard(
         ("store.failed", {}), ("row.refused", {}), ("task.moved", {"run": ended(), "was": None})
