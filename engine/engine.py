@@ -165,6 +165,7 @@ class Engine:
             limits=self.settings.limits,
             environment=self.settings.environment(),
             schema_complaint=schema_complaint,
+            named=self.payloads.named,
             tells_tasks=self.settings.task_listener is not None,
         )
 

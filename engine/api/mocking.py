@@ -11,6 +11,10 @@ from engine.testing.mock_run import MockRun, play
 def played(house: House, call: Call) -> MockRun:
     """Play what a request describes."""
     request = call.record(WorkflowTestRequest)
+    if request.external_input_payload_storage_path:
+        # What is named by path counts as if it were inline; the test itself knows no folder.
+        given = house.executions.input_of(request)
+        request = request.but(input=given, external_input_payload_storage_path=None)
     engine = house.engine
     return play(
         request,

@@ -283,6 +283,7 @@ class Workflows:
                 raise InvalidInput("taskReferenceName is empty: name the task of taskResult.")
             if open_run(view.all_runs(), ref) is None:
                 raise NotFound(f"Found no running task {ref} of workflow {workflow_id} to update")
+            output = self._house.tasks.output_of(result, "taskResult.")
         if update.variables:
             self._executions.set_variables(
                 workflow_id, update.variables, by=call.person, why=call.reason
@@ -294,9 +295,10 @@ class Workflows:
             workflow_id,
             ref,
             result.status or "",
-            result.output_data or {},
+            output,
             result.worker_id,
             call.person,
+            result.external_output_payload_storage_path or None,
         )
 
 

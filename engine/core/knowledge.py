@@ -11,7 +11,16 @@ from engine.core.admission import Families
 from engine.model.definitions import SchemaDef, TaskDef, WorkflowDef
 from engine.model.errors import Conflict
 from engine.model.events import Start
-from engine.model.facts import Facts, Holder, Limits, Snapshot, no_complaint, no_jitter, no_outputs
+from engine.model.facts import (
+    Facts,
+    Holder,
+    Limits,
+    Snapshot,
+    no_complaint,
+    no_file,
+    no_jitter,
+    no_outputs,
+)
 from engine.model.record import Json
 from engine.tasks.children import too_many_text
 from engine.tasks.snapshot import snapshot
@@ -44,6 +53,7 @@ class Knowledge:
         jitter: bool = True,
         schema_complaint: Callable[[SchemaDef, Json], str | None] | None = None,
         tells_tasks: bool = False,
+        named: Callable[[str, str], bytes] = no_file,
     ) -> None:
         self.tells_tasks = tells_tasks
         self._read_task_def = read_task_def
@@ -69,6 +79,7 @@ class Knowledge:
             environment=environment or {},
             sinks=sinks,
             tells_tasks=tells_tasks,
+            named=named,
         )
         self._values: list[Any] = [getattr(self._facts, name) for name in _FACTS]
 

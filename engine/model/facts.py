@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from engine.model.definitions import SchemaDef, TaskDef, WorkflowDef
+from engine.model.errors import InvalidInput
 from engine.model.execution import EMPTY, Execution, Run
 from engine.model.record import Json
 from engine.model.status import ExecutionStatus
@@ -33,6 +34,11 @@ def no_complaint(schema: SchemaDef, value: Json) -> str | None:
 
 def _no_cached(task_name: str, key: str) -> bytes | None:
     return None
+
+
+def no_file(field: str, path: str) -> bytes:
+    """Nothing is named by path."""
+    raise InvalidInput(f"{field} cannot be followed here: send the payload itself.")
 
 
 def no_jitter(task_id: str, limit_ms: int) -> int:
@@ -109,6 +115,9 @@ class Facts:
     """The stored `input` or `output` of an attempt whose payload is not in memory."""
     outputs: Callable[[Collection[int]], Mapping[int, bytes]] = no_outputs
     """The stored outputs of many such attempts, read in one go; some may be left out."""
+    named: Callable[[str, str], bytes] = no_file
+    """The payload that a field of a request names by its path; an EngineError that names the field
+    where there is none. A file never changes."""
     jitter: Callable[[str, int], int] = no_jitter
     """A repeatable random number of milliseconds from 0 to the limit, seeded by a task id."""
     schema_complaint: Callable[[SchemaDef, Json], str | None] = no_complaint

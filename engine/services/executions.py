@@ -99,7 +99,7 @@ class Executions:
         """The event that starts what a request describes."""
         require_startable(request)
         found = self.snapshot_for(request)
-        given = input_for(found.definition, self._input(request), schema_complaint)
+        given = input_for(found.definition, self.input_of(request), schema_complaint)
         encoded = encode(given) if given else EMPTY
         limit = self._port.core.knowledge.limits.workflow_payload
         if len(encoded) > limit:
@@ -123,7 +123,7 @@ class Executions:
         )
         return self._payloads.lightened_start(start)
 
-    def _input(self, request: StartWorkflowRequest) -> dict[str, Json]:
+    def input_of(self, request: StartWorkflowRequest) -> dict[str, Json]:
         """What a request brings, inline or by the path of a file."""
         path = request.external_input_payload_storage_path
         if not path:

@@ -145,7 +145,7 @@ class Tasks:
         if result.extend_lease:
             event = ExtendLease(seq=seq, by=by)
         else:
-            event = self.cleaned(_result(result, seq, by, self._output(result)))
+            event = self.cleaned(_result(result, seq, by, self.output_of(result)))
         return self._port.send(Asked(event, key=key, workflow_id=result.workflow_instance_id))
 
     def cleaned(self, result: Result) -> Result:
@@ -153,11 +153,12 @@ class Tasks:
         where that is large."""
         return self._payloads.lightened(self._secrets.cleaned(result))
 
-    def _output(self, result: TaskResult) -> bytes:
-        """What a report brings, inline or by the path of a file."""
+    def output_of(self, result: TaskResult, place: str = "") -> bytes:
+        """What a report brings, inline or by the path of a file; `place` is where it stands in its
+        request."""
         path = result.external_output_payload_storage_path
         if path:
-            return self._payloads.named("externalOutputPayloadStoragePath", path)
+            return self._payloads.named(f"{place}externalOutputPayloadStoragePath", path)
         return encode(result.output_data or {})
 
     def report_and_want(
@@ -222,11 +223,13 @@ class Tasks:
         workflow_id: str,
         ref: str,
         status: str,
-        output: dict[str, Json],
+        output: dict[str, Json] | bytes,
         worker: str | None = None,
         by: str | None = None,
+        path: str | None = None,
     ) -> str | None:
-        """Report on the open task of a reference name; the output is merged. None: none is open."""
+        """Report on the open task of a reference name; the output, which may be known by a `path`, is
+        merged. None: none is open."""
         given = reported_status(status)
         key = self._store.key_of(workflow_id)
         loaded = None if key is None else self._store.load(key)
@@ -234,7 +237,13 @@ class Tasks:
         if key is None or run is None:
             return None
         event = Result(
-            seq=run.seq, status=given, output=encode(output), merge=True, worker=worker, by=by
+            seq=run.seq,
+            status=given,
+            output=output if isinstance(output, bytes) else encode(output),
+            output_path=path,
+            merge=True,
+            worker=worker,
+            by=by,
         )
         self._port.wait(self._port.send(Asked(self.cleaned(event), key=key)))
         return run.task_id

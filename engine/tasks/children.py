@@ -6,12 +6,12 @@ the task, so a letter that arrives twice meets the child that is there.
 
 from collections.abc import Sequence
 
-from engine.model.errors import InvalidInput
+from engine.model.errors import EngineError, InvalidInput
 from engine.model.events import Start, Terminate
 from engine.model.execution import Run
 from engine.model.facts import Snapshot
 from engine.model.ids import child_id, depth_of
-from engine.model.record import Json, encode
+from engine.model.record import Json, decode, encode
 from engine.model.requests import IdempotencyStrategy, StartWorkflowRequest
 from engine.model.status import ExecutionStatus, TaskStatus
 from engine.tasks.at_once import AtOnce
@@ -24,6 +24,9 @@ from engine.tasks.snapshot import inline_snapshot, input_for
 DEEPEST = 100
 """Ancestors that a sub-workflow may have. Definitions that start each other in a circle would go on
 for ever, faster than anybody could terminate them."""
+
+
+_PATH = "startWorkflow.externalInputPayloadStoragePath"
 
 
 class SubWorkflow(TaskKind):
@@ -266,9 +269,11 @@ class StartWorkflow(AtOnce):
             return NOTHING
         execution = d.execution
         started = child_id(execution.id, run.task_id, run.attempt)
+        path = request.external_input_payload_storage_path
         try:
-            given = input_for(found.definition, request.input or {}, d.facts.schema_complaint)
-        except InvalidInput as error:
+            brought = decode(d.facts.named(_PATH, path)) if path else request.input or {}
+            given = input_for(found.definition, brought, d.facts.schema_complaint)
+        except EngineError as error:
             return fail(d, run, str(error))
         encoded = encode(given)
         complaint = d.size_complaint("input", encoded, started)
@@ -280,6 +285,7 @@ class StartWorkflow(AtOnce):
                 definition=found.definition,
                 definition_hash=found.hash,
                 input=encoded,
+                input_path=path or None,
                 correlation_id=request.correlation_id or execution.correlation_id,
                 priority=request.priority,
                 task_to_domain=request.task_to_domain or dict(execution.task_to_domain),

@@ -41,7 +41,7 @@ class Mocks:
         self._used = dict.fromkeys(self._lists, 0)
         self._children = {
             ref: Mocks(
-                WorkflowTestRequest.read(described, f"{place}subWorkflowTestRequest.{ref}"),
+                _test_of_child(described, f"{place}subWorkflowTestRequest.{ref}"),
                 f"{place}subWorkflowTestRequest.{ref}.",
             )
             for ref, described in (request.sub_workflow_test_request or {}).items()
@@ -82,6 +82,16 @@ class Mocks:
 
 NO_MOCKS = Mocks(WorkflowTestRequest())
 """For a child that nobody has given mocks."""
+
+
+def _test_of_child(described: Json, place: str) -> WorkflowTestRequest:
+    request = WorkflowTestRequest.read(described, place)
+    if request.external_input_payload_storage_path:
+        raise InvalidInput(
+            f"{place}.externalInputPayloadStoragePath names an input: a sub-workflow has that of its "
+            "task. Leave the field out."
+        )
+    return request
 
 
 def _outcomes(mocks: Sequence[TaskMock], place: str) -> tuple[Outcome, ...]:
