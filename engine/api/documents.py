@@ -104,7 +104,10 @@ def _operation(route: Route) -> dict[str, Json]:
         "summary": said(route),
         "operationId": f"{route.method.lower()}{route.path.replace('/', '_')}",
         "parameters": parameters,
-        "responses": {"200": _given(route), "default": {"description": "An error with `message`."}},
+        "responses": {
+            "204" if route.gives == "nothing" else "200": _given(route),
+            "default": {"description": "An error with `message`."},
+        },
     }
     if route.body is not None:
         shown["requestBody"] = {"content": _content(route.body)}
@@ -121,7 +124,7 @@ def _query(item: str) -> dict[str, Json]:
 
 def _given(route: Route) -> dict[str, Json]:
     kinds = {"json": "application/json", "text": "text/plain", "html": "text/html"}
-    if route.gives == "none":
+    if route.gives in ("none", "nothing"):
         return {"description": "Done."}
     return {"description": "The answer.", "content": {kinds[route.gives]: {}}}
 

@@ -141,7 +141,7 @@ class TaskRoutes:
         )
         if not reached:
             raise NotFound(f"Found no blocked task in workflow {workflow_id} to signal")
-        stand, late = await stand_still(signals, workflow_id, (), milliseconds / 1000)
+        stand, late = await stand_still(signals, workflow_id, (), milliseconds / 1000, call.gone)
         return await run_in_threadpool(
             signals.answer, stand, strategy, call.text("requestId"), late
         )

@@ -16,7 +16,7 @@ async def stand_still(
     workflow_id: str,
     refs: Sequence[str],
     seconds: float,
-    gone: asyncio.Event | None = None,
+    gone: asyncio.Event,
 ) -> tuple[Stand, bool]:
     """How an execution stands once it is over, at a WAIT without an end, or past one of the named
     tasks; and whether the time was over before, or the client gone."""
@@ -29,7 +29,6 @@ async def stand_still(
 
     watched = frozenset([workflow_id])
     signals.watch(watched, wake)
-    gone = gone or asyncio.Event()
     leaving = asyncio.ensure_future(_passed_on(gone, moved))
     try:
         while True:

@@ -185,7 +185,7 @@ class Route:
     body: str | None = None
     """`map`, `list`, `text`, or the name of a record."""
     gives: str = "json"
-    """`json`, `text`, `none` or `html`."""
+    """`json`, `text`, `html`, `none` (200 without a body) or `nothing` (204)."""
     changes: bool = False
     """A GET that does more than to read."""
 

@@ -295,7 +295,7 @@ class Executions:
             name = self.view(workflow_id, payloads=False).execution.definition.name or ""
             found = self._port.core.knowledge.definition(name, None)
             if found is None:
-                raise NotFound(f"No such workflow defined. name={name}, version=null")
+                raise NotFound(f"Unable to find latest definition for {workflow_id}")
             definition, content_hash = found.definition, found.hash
         event = Restart(definition=definition, definition_hash=content_hash, by=by, why=why)
         self._ask(workflow_id, event)

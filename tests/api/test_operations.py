@@ -23,6 +23,8 @@ def test_every_route_is_documented(door: Door) -> None:
         assert named == set(re.findall(r"{(\w+)}", route.path))
         assert operation["summary"], route.path
     assert "post" in document["paths"]["/api/workflow"]
+    retry = document["paths"]["/api/workflow/{id}/retry"]["post"]
+    assert set(retry["responses"]) == {"204", "default"}
     assert "get" in document["paths"]["/api/tasks/poll/batch/{type}"]
 
 

@@ -118,7 +118,8 @@ def test_a_restart_by_the_newest_definition_needs_one(door: Door) -> None:
     workflow_id = door.ended(door.define("newest"))
     door.delete("metadata/workflow/newest/1")
     place = f"workflow/{workflow_id}/restart"
-    door.refused(404, "POST", f"{place}?useLatestDefinitions=true")
+    message = door.refused(404, "POST", f"{place}?useLatestDefinitions=true")
+    assert message == f"Unable to find latest definition for {workflow_id}"
     assert door.ask("POST", place).status_code == 204
 
 
