@@ -18,7 +18,7 @@ from engine.rules.preview import preview
 from engine.rules.rendering import task_json
 from engine.services.archive_shelf import ArchiveShelf
 from engine.services.executions import Executions
-from engine.services.logs import Logs, shown_line
+from engine.services.logs import Logs
 from engine.services.port import Port
 from engine.services.searches import wanted
 from engine.services.summaries import workflow_summary
@@ -96,17 +96,10 @@ class Stories:
         others = [other for other in view.all_runs() if other.seq != seq]
         return {
             **task_json(view, run),
-            "logs": self._log(workflow_id, run),
+            "logs": self._logs.of(run.task_id),
             "attempts": _same(view, run, others),
             "before": _same(view, run, self._before(workflow_id)),
         }
-
-    def _log(self, workflow_id: str, run: Run) -> list[Document]:
-        if self._store.key_of(workflow_id) is not None:
-            return self._logs.of(run.task_id)
-        found = self._archive.find(workflow_id)
-        lines = [] if found is None else [line for seq, line in found.logs if seq == run.seq]
-        return [shown_line(line) for line in lines]
 
     def _before(self, workflow_id: str) -> list[Run]:
         """Attempts as they were before they were reopened in place or removed."""
