@@ -137,6 +137,11 @@ def test_nulls_of_records_are_left_out_and_those_of_maps_are_kept(door: Door) ->
     assert "correlationId" not in shown and shown["priority"] == 0
 
 
+def test_an_execution_names_its_owner_also_when_there_is_none(door: Door) -> None:
+    workflow_id = door.start(door.define("ownerless"))
+    assert door.execution(workflow_id)["ownerApp"] == ""
+
+
 def test_a_large_answer_is_compressed_for_those_who_take_it(door: Door) -> None:
     workflow_id = door.start(door.define("large", wait("gate")), input={"x": "y" * 40_000})
 
