@@ -211,6 +211,12 @@ async def idle(port: int, process: psutil.Process, seconds: float, habit: Any) -
     return 100 * used / passed
 
 
+def megabytes(process: psutil.Process) -> float:
+    """What the server holds in memory."""
+    held: int = process.memory_info().rss
+    return held / 2**20
+
+
 async def come_and_go(port: int, seed: int) -> None:
     """Polls of all lengths on new connections; some are dropped in the middle."""
     chance = random.Random(seed)
@@ -233,7 +239,7 @@ async def crowd(port: int, process: psutil.Process, scale: Scale) -> list[tuple[
     seen = []
     for _ in range(int(scale.crowd_seconds * 4)):
         await asyncio.sleep(0.25)
-        seen.append((process.memory_info().rss / 2**20, process.num_threads()))
+        seen.append((megabytes(process), process.num_threads()))
     failed = [task.exception() for task in polling if task.done()]
     await cancelled(polling)
     if failed:
@@ -245,7 +251,7 @@ async def measured(port: int, process: psutil.Process, scale: Scale, folder: Pat
     """Print all of it; whether memory and threads have stayed."""
     async with connected(port, 1) as [line]:
         await line.ask(send("/api/metadata/workflow", [WORK, SOON], "PUT"))
-    before = process.memory_info().rss / 2**20
+    at_rest = megabytes(process)
     await rates(port, scale, folder)
     print(f"\n{'from start to run':<20}{'p50 ms':>8}{'p99 ms':>8}")
     for workers in (1, 50):
@@ -255,21 +261,21 @@ async def measured(port: int, process: psutil.Process, scale: Scale, folder: Pat
     print(f"\n{'50 idle workers':<20}{'% of a core':>12}")
     for name, habit in (("none", None), ("as the SDK", as_the_sdk), ("long polls", patiently)):
         print(f"{name:<20}{await idle(port, process, scale.idle_seconds, habit):>12.1f}")
-    seen = await crowd(port, process, scale)
-    return stayed(before, seen)
+    print(f"\n{'a crowd of pollers':<20}{'MB':>8}{'threads':>8}")
+    print(f"{'before all':<20}{at_rest:>8.1f}")
+    print(f"{'before the crowd':<20}{megabytes(process):>8.1f}{process.num_threads():>8}")
+    return stayed(await crowd(port, process, scale))
 
 
-def stayed(before: float, seen: list[tuple[float, int]]) -> bool:
+def stayed(seen: list[tuple[float, int]]) -> bool:
     """Print what a crowd has cost; whether its last third needed no more than its first."""
     third = len(seen) // 3
     first, last = seen[:third], seen[-third:]
-    megabytes = [statistics.mean(size for size, _ in part) for part in (first, last)]
+    sizes = [statistics.mean(size for size, _ in part) for part in (first, last)]
     threads = [max(number for _, number in part) for part in (first, last)]
-    print(f"\n{'a crowd of pollers':<20}{'MB':>8}{'threads':>8}")
-    print(f"{'before all':<20}{before:>8.1f}")
-    for name, size, number in zip(("first third", "last third"), megabytes, threads, strict=True):
+    for name, size, number in zip(("first third", "last third"), sizes, threads, strict=True):
         print(f"{name:<20}{size:>8.1f}{number:>8}")
-    return megabytes[1] <= megabytes[0] * 1.02 and threads[1] <= threads[0]
+    return sizes[1] <= sizes[0] * 1.02 and threads[1] <= threads[0]
 
 
 def main() -> int:
