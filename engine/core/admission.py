@@ -137,22 +137,34 @@ class Gates:
                 self._inside.setdefault(item.key, set()).add(item.execution)
         return [asked for key in list(self._waiting) for asked in self._let_in(key)]
 
-    def stamped(self, event: Start) -> Start:
+    def stamped(self, event: Start, heard: bool) -> Start:
         """The start with its rate limit key, held back when the key is used up.
 
-        Raises Conflict when the policy is REJECT."""
+        Raises Conflict when the policy is REJECT and the refusal is heard by somebody."""
         config = event.definition.rate_limit_config
         limit = event.definition.concurrent_executions
         if not config or limit <= 0:
             return event
+        refusal = self.refusal(event) if heard else None
+        if refusal is not None:
+            raise Conflict(refusal)
         key = key_of(event)
         full = len(self._inside.get(key, ())) >= limit
-        if full and config.get("policy") == "REJECT":
-            raise Conflict(
-                f"The rate limit of workflow {event.definition.name} is reached: {limit} "
-                f"executions with key {key} are running."
-            )
         return replace(event, rate_limit_key=key, rate_limited=full)
+
+    def refusal(self, event: Start) -> str | None:
+        """Why a start is not even held back: its definition's policy is REJECT."""
+        config = event.definition.rate_limit_config
+        limit = event.definition.concurrent_executions
+        if not config or limit <= 0 or config.get("policy") != "REJECT":
+            return None
+        key = key_of(event)
+        if len(self._inside.get(key, ())) < limit:
+            return None
+        return (
+            f"The rate limit of workflow {event.definition.name} is reached: {limit} "
+            f"executions with key {key} are running."
+        )
 
     def entered(self, execution: Execution) -> None:
         """A new execution is at work, or waits to be let in."""

@@ -33,7 +33,7 @@ CACHED_OUTPUTS = 10_000
 
 _FACTS = tuple(item.name for item in fields(Facts))
 _NOW, _PAYLOAD, _OUTPUTS = (_FACTS.index(name) for name in ("now", "payload", "outputs"))
-_HOLDER = _FACTS.index("holder")
+_HOLDER, _REFUSAL = _FACTS.index("holder"), _FACTS.index("refusal")
 
 POLLED_LATELY_MS = 10_000
 """A domain counts as active when one of its workers polled this recently."""
@@ -83,9 +83,13 @@ class Knowledge:
         )
         self._values: list[Any] = [getattr(self._facts, name) for name in _FACTS]
 
-    def learn_holders(self, holder: Callable[[str, str], Holder | None]) -> None:
-        """Where decisions look idempotency keys up from now on."""
-        self._values[_HOLDER] = holder
+    def learn_admission(
+        self,
+        holder: Callable[[str, str], Holder | None],
+        refusal: Callable[[Start], str | None],
+    ) -> None:
+        """Where decisions look up idempotency keys and rate limits from now on."""
+        self._values[_HOLDER], self._values[_REFUSAL] = holder, refusal
 
     @property
     def limits(self) -> Limits:

@@ -91,8 +91,8 @@ class Core:
         self.timers = Timers(store)
         self.handout = Handout(store)
         self.keys = Keys(store, self.live)
-        knowledge.learn_holders(self.keys.holder)
         self.gates = Gates(store)
+        knowledge.learn_admission(self.keys.holder, self.gates.refusal)
         self.queues = Queues(self.handout)
         self.questions = Questions(
             store, self.live, self.handout, knowledge, clock, telemetry, evaluate
@@ -199,7 +199,8 @@ class Core:
                 self._consumed(turn, asked)
                 return None
             self.knowledge.admit(event, execution.id, turn.now)
-            event = self.gates.stamped(event)
+            heard = asked.reply is not None or event.parent_id is not None
+            event = self.gates.stamped(event, heard)
             execution.rate_limit_key = event.rate_limit_key
             execution.rate_limited = event.rate_limited
         key = execution.key

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from engine.model.definitions import SchemaDef, TaskDef, WorkflowDef
 from engine.model.errors import InvalidInput
+from engine.model.events import Start
 from engine.model.execution import EMPTY, Execution, Run
 from engine.model.record import Json
 from engine.model.status import ExecutionStatus
@@ -73,6 +74,10 @@ class Holder:
     reason: str | None = None
 
 
+def _no_refusal(start: Start) -> str | None:
+    return None
+
+
 def _no_holder(workflow_name: str, key: str) -> Holder | None:
     return None
 
@@ -133,6 +138,8 @@ class Facts:
     """The event queue providers at hand."""
     holder: Callable[[str, str], Holder | None] = _no_holder
     """Who has been started by a workflow name under an idempotency key."""
+    refusal: Callable[[Start], str | None] = _no_refusal
+    """Why the rate limit of a workflow does not let this start in at all."""
     tells_tasks: bool = False
     """Is there somebody who wants to hear of every status of a task?"""
     held: Callable[[Execution, Run], bool] = _nothing_held

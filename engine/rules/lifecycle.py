@@ -149,6 +149,11 @@ def skip(d: Draft, event: Skip) -> None:
             f"The task reference name {event.ref} does not exist in the WorkflowDefinition "
             f"{d.execution.definition.name}. Give one of its reference names."
         )
+    if node.loop is not None:
+        raise Conflict(
+            f"The task {event.ref} runs in the loop {node.loop}, once in every round, and cannot be "
+            "skipped. Skip the loop, or complete the task when it is there."
+        )
     if d.latest(event.ref) is not None or d.newest(event.ref) is not None:
         raise Conflict(
             f"The task referenced by {event.ref} has already been processed, cannot be skipped."

@@ -7,7 +7,7 @@ rewritten.
 from engine.model.errors import Conflict, InvalidInput, NotFound
 from engine.model.events import ChildRevived, Rerun, Restart, Retry
 from engine.model.execution import EMPTY, Run
-from engine.model.record import encode
+from engine.model.record import Json, encode
 from engine.model.status import ExecutionStatus, TaskStatus
 from engine.rules.deadlines import workflow_wake_at
 from engine.rules.lifecycle import begin
@@ -234,21 +234,35 @@ def _rewind_loop(d: Draft, loop: str, iteration: int) -> None:
 
 
 def _run_target(d: Draft, target: Run, node: Node, event: Rerun) -> None:
-    """Queued tasks, waits and children go on in their own record; all others are reached anew."""
+    """Queued tasks, waits and children go on in their own record, and so does whatever is given
+    another input; all others are reached anew."""
     type_ = node.task.type
     kind = kind_of(type_)
-    if not (kind.queued or type_ in ("SUB_WORKFLOW", "WAIT", "HUMAN", "DO_WHILE")):
+    stays = kind.queued or type_ in ("SUB_WORKFLOW", "WAIT", "HUMAN", "DO_WHILE")
+    fed = event.task_input is not None and type_ not in IN_PLACE
+    if not stays and not fed:
         d.remove(target)
         d.changes.latest.pop(target.reference, None)
         place_all(d, (target.ref,), target.iteration if node.loop is not None else 0)
         return
     mine = d.reopen(target, TaskStatus.IN_PROGRESS)
     _as_new(d, mine)
-    if event.task_input is not None and type_ != "SUB_WORKFLOW":
-        mine.input = encode(event.task_input)
+    if event.task_input is not None:
+        mine.input = encode(_new_input(d, mine, type_, event.task_input))
     if type_ == "DO_WHILE":
         mine.iteration = 0
     place_all(d, kind.reopen(d, mine, node), mine.iteration)
+
+
+def _new_input(d: Draft, run: Run, type_: str, given: dict[str, Json]) -> dict[str, Json]:
+    """What a rerun hands to its target. A SUB_WORKFLOW's is meant for its child, unless it is
+    written in the words of the task's own input."""
+    if type_ != "SUB_WORKFLOW":
+        return given
+    before = d.input(run)
+    return (
+        {**before, **given} if given.keys() & before.keys() else {**before, "workflowInput": given}
+    )
 
 
 def _as_new(d: Draft, run: Run) -> None:

@@ -232,30 +232,10 @@ class StartWorkflow(AtOnce):
         if d.facts.held(d.execution, run):
             d.edit(run).due_at = 0
             return NOTHING
-        described = d.input(run).get("startWorkflow")
-        if described is None:
-            return fail(d, run, "Missing 'startWorkflow' in input data.")
-        try:
-            request = StartWorkflowRequest.read(described)
-            inline = request.workflow_def
-            name = request.name or (inline.name if inline is not None else None)
-            if not name:
-                return fail(
-                    d,
-                    run,
-                    "startWorkflow validation failed. "
-                    "'name' -> Workflow name cannot be null or empty. ",
-                )
-            found = (
-                inline_snapshot(inline.json_value(), d.facts)
-                if inline is not None
-                else d.facts.definition(name, request.version)
-            )
-        except InvalidInput as error:
-            return fail(d, run, f"Error reading StartWorkflowRequest. {error}")
-        if found is None:
-            version = "null" if request.version is None else request.version
-            return fail(d, run, f"No such workflow defined. name={name}, version={version}")
+        asked = self._asked(d, run)
+        if isinstance(asked, str):
+            return fail(d, run, asked)
+        request, found = asked
         complaint = too_many(d, found)
         if complaint is not None:
             return fail(d, run, complaint, for_good=True)
@@ -267,33 +247,62 @@ class StartWorkflow(AtOnce):
         if holder is not None:
             d.end(run, TaskStatus.COMPLETED, {"workflowId": holder.id})
             return NOTHING
-        execution = d.execution
-        started = child_id(execution.id, run.task_id, run.attempt)
-        path = request.external_input_payload_storage_path
+        started = child_id(d.execution.id, run.task_id, run.attempt)
         try:
-            brought = decode(d.facts.named(_PATH, path)) if path else request.input or {}
-            given = input_for(found.definition, brought, d.facts.schema_complaint)
+            start = self._start(d, request, found)
         except EngineError as error:
             return fail(d, run, str(error))
-        encoded = encode(given)
-        complaint = d.size_complaint("input", encoded, started)
+        complaint = d.size_complaint("input", start.input, started) or d.facts.refusal(start)
         if complaint is not None:
             return fail(d, run, complaint)
-        d.send(
-            started,
-            Start(
-                definition=found.definition,
-                definition_hash=found.hash,
-                input=encoded,
-                input_path=path or None,
-                correlation_id=request.correlation_id or execution.correlation_id,
-                priority=request.priority,
-                task_to_domain=request.task_to_domain or dict(execution.task_to_domain),
-                created_by=request.created_by,
-                idempotency_key=key or None,
-                idempotency_strategy=IdempotencyStrategy.FAIL_ON_RUNNING,
-                isolated=execution.isolated,
-            ),
-        )
+        d.send(started, start)
         d.end(run, TaskStatus.COMPLETED, {"workflowId": started})
         return NOTHING
+
+    @staticmethod
+    def _asked(d: Draft, run: Run) -> tuple[StartWorkflowRequest, Snapshot] | str:
+        """What is to be started, or why that cannot be told."""
+        described = d.input(run).get("startWorkflow")
+        if described is None:
+            return "Missing 'startWorkflow' in input data."
+        try:
+            request = StartWorkflowRequest.read(described)
+            inline = request.workflow_def
+            name = request.name or (inline.name if inline is not None else None)
+            if not name:
+                return (
+                    "startWorkflow validation failed. "
+                    "'name' -> Workflow name cannot be null or empty. "
+                )
+            found = (
+                inline_snapshot(inline.json_value(), d.facts)
+                if inline is not None
+                else d.facts.definition(name, request.version)
+            )
+        except InvalidInput as error:
+            return f"Error reading StartWorkflowRequest. {error}"
+        if found is None:
+            version = "null" if request.version is None else request.version
+            return f"No such workflow defined. name={name}, version={version}"
+        return request, found
+
+    @staticmethod
+    def _start(d: Draft, request: StartWorkflowRequest, found: Snapshot) -> Start:
+        """The event that begins it. EngineError: its input cannot be had, or breaks its schema."""
+        execution = d.execution
+        path = request.external_input_payload_storage_path
+        brought = decode(d.facts.named(_PATH, path)) if path else request.input or {}
+        return Start(
+            definition=found.definition,
+            definition_hash=found.hash,
+            input=encode(input_for(found.definition, brought, d.facts.schema_complaint)),
+            input_path=path or None,
+            correlation_id=request.correlation_id or execution.correlation_id,
+            priority=request.priority,
+            task_to_domain=request.task_to_domain or dict(execution.task_to_domain),
+            created_by=request.created_by,
+            idempotency_key=request.idempotency_key or None,
+            # Whether the key is free has just been looked at.
+            idempotency_strategy=IdempotencyStrategy.FAIL_ON_RUNNING,
+            isolated=execution.isolated,
+        )

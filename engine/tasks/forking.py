@@ -35,11 +35,7 @@ def _from_inputs(task: WorkflowTask, given: dict[str, Json], another: bool) -> l
     children = []
     for index, element in enumerate(given["forkTaskInputs"]):
         inputs = dict(element) if isinstance(element, dict) else {"input": element}
-        described: dict[str, Any] = {
-            key: inputs[key]
-            for key in ("optional", "retryCount", "startDelay")
-            if key in inputs and isinstance(inputs[key], bool | int)
-        }
+        described = _said_about_task(inputs)
         described |= {
             "name": str(name),
             "taskReferenceName": f"{stem}_{index}",
@@ -56,6 +52,24 @@ def _from_inputs(task: WorkflowTask, given: dict[str, Json], another: bool) -> l
             }
         children.append(WorkflowTask.read(described))
     return children
+
+
+_OWN = frozenset({"name", "taskReferenceName", "type", "inputParameters"})
+"""What the fork says about each of its tasks."""
+_SAYABLE = frozenset(str(item.alias) for item in WorkflowTask.model_fields.values()) - _OWN
+
+
+def _said_about_task(element: dict[str, Json]) -> dict[str, Any]:
+    """An element is the task's input, and read as a workflow task as well: its `optional` or `sink`
+    take effect. What could be no such field is input alone."""
+    said = {}
+    for key in element.keys() & _SAYABLE:
+        try:
+            WorkflowTask.read({key: element[key]})
+        except InvalidInput:
+            continue
+        said[key] = element[key]
+    return said
 
 
 def _version(value: Json) -> int | None:

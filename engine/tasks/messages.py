@@ -19,11 +19,17 @@ class PullMessages(AtOnce):
     def act(self, d: Draft, run: Run, node: Node) -> Sequence[str]:
         given = d.input(run)
         waiting: list[Json] = decode(d.field("mailbox")) or []
-        if not waiting and given.get("blocking", True):
+        if not waiting and str(given.get("blocking", True)).lower() != "false":
             return NOTHING
-        size = given.get("batchSize", 1)
-        size = size if isinstance(size, int) and not isinstance(size, bool) else 1
-        taken = waiting[: max(1, min(size, MOST_AT_ONCE))]
+        taken = waiting[: max(1, min(_whole(given.get("batchSize")), MOST_AT_ONCE))]
         d.set(mailbox=encode(waiting[len(taken) :]))
         d.end(run, TaskStatus.COMPLETED, {"messages": taken, "count": len(taken)})
         return NOTHING
+
+
+def _whole(value: Json) -> int:
+    """A number, also one that is written as a text; else 1."""
+    try:
+        return int(value)
+    except (TypeError, ValueError, OverflowError):
+        return 1

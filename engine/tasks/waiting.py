@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from engine.expressions.durations import InvalidDuration, InvalidUntil, duration_ms, until_ms
 from engine.model.execution import Run
+from engine.model.record import Json
 from engine.model.status import TaskStatus
 from engine.tasks.draft import Again, Draft
 from engine.tasks.kind import NOTHING, TaskKind, fail, give_input
@@ -26,7 +27,7 @@ class Wait(TaskKind):
     def reopen(self, d: Draft, run: Run, node: Node) -> Sequence[str]:
         run = d.edit(run)
         given, now = d.input(run), d.facts.now
-        duration, until = given.get("duration"), given.get("until")
+        duration, until = _said(given.get("duration")), _said(given.get("until"))
         run.callback_after, run.due_at = FOR_EVER, 0
         if duration is not None and until is not None:
             return fail(
@@ -49,6 +50,11 @@ class Wait(TaskKind):
     def due(self, d: Draft, run: Run, node: Node) -> Sequence[str]:
         d.end(run, TaskStatus.COMPLETED)
         return NOTHING
+
+
+def _said(value: Json) -> Json:
+    """A blank text says nothing."""
+    return None if isinstance(value, str) and not value.strip() else value
 
 
 class Human(TaskKind):

@@ -209,3 +209,30 @@ def test_a_retry_of_a_sub_workflow_takes_its_key_over_from_the_attempt_that_fail
     bench.ask(w, Retry())
     bench.complete("k")
     bench.expect(w, ExecutionStatus.COMPLETED)
+
+
+def test_a_workflow_that_its_rate_limit_rejects_fails_the_task_that_would_start_it() -> None:
+    limit = {"rateLimitKey": "x", "concurrentExecLimit": 1, "policy": "REJECT"}
+    bench = Bench(
+        a_definition(a_starter("one", of="kid"), a_task("gap"), a_starter("two", of="kid")),
+        a_definition(a_task("k"), name="kid", rate_limit_config=limit),
+    )
+    w = bench.start()
+    bench.complete("gap")
+    bench.expect(w, ExecutionStatus.FAILED, one=TaskStatus.COMPLETED, two=TaskStatus.FAILED)
+    assert "rate limit of workflow kid is reached" in str(bench.run(w, "two").reason)
+
+
+def test_of_two_that_start_a_limited_workflow_at_once_the_second_is_held_back_and_not_lost() -> (
+    None
+):
+    limit = {"rateLimitKey": "x", "concurrentExecLimit": 1, "policy": "REJECT"}
+    forked = a_fork("f", [a_starter("one", of="kid")], [a_starter("two", of="kid")])
+    bench = Bench(
+        a_definition(*forked), a_definition(a_task("k"), name="kid", rate_limit_config=limit)
+    )
+    w = bench.start()
+    bench.complete("k")
+    bench.complete("k")
+    for ref in ("one", "two"):
+        bench.expect(bench.output(w, ref)["workflowId"], ExecutionStatus.COMPLETED)
