@@ -1,9 +1,11 @@
 """Health, version, documentation, metrics, administration."""
 
 import re
+from dataclasses import fields
 
 from engine.api.app import routes_of
 from engine.services.house import furnished
+from engine.settings import Settings
 from tests.api.door import Door, wait
 
 
@@ -58,6 +60,11 @@ def test_the_configuration_shows_no_password() -> None:
         shown = door.get("admin/config")
     assert shown["workflow_listener"] == "http://ann:***@example.org/hook"
     assert shown["durability"] == "FULL"
+
+
+def test_the_configuration_shows_settings_alone(door: Door) -> None:
+    shown = door.get("admin/config")
+    assert set(shown) == {one.name for one in fields(Settings)}
 
 
 def test_an_execution_is_looked_at_again_on_demand(door: Door) -> None:

@@ -55,6 +55,9 @@ def test_a_missing_body_stands_for_an_empty_map(door: Door) -> None:
     workflow_id = door.ask("POST", "workflow/bare").text
     assert door.execution(workflow_id)["input"] == {}
     assert door.ask("POST", f"tasks/{workflow_id}/gate/COMPLETED").status_code == 200
+    door.good(door.ask("POST", f"workflow/{workflow_id}/rerun"))
+    door.good(door.ask("DELETE", f"workflow/{workflow_id}"))
+    assert door.execution(workflow_id)["status"] == "TERMINATED"
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import pytest
 
+from engine.instruments.clock import HandClock
 from tests.api.door import Door, report_of, simple, wait
 
 NOBODY = "00000000-0000-0000-0000-000000000000"
@@ -71,6 +72,8 @@ def test_reports_that_cannot_be_understood_are_bad_input(door: Door, path: str) 
         door.refused(400, "POST", path, json=report_of(task, status))
     bad = report_of(task, "COMPLETED", outputData=[1])
     door.refused(400, "POST", path, json=bad)
+    cut = {"content": b'{"taskId": ', "headers": {"content-type": "application/json"}}
+    assert "JSON parse error" in door.refused(400, "POST", path, **cut)
     assert door.execution(workflow_id)["tasks"][0]["status"] == "SCHEDULED"
 
 
@@ -88,6 +91,31 @@ def test_an_extended_lease_changes_no_status(door: Door) -> None:
     door.report(task, "IN_PROGRESS", extendLease=True, outputData={"ignored": 1})
     shown = door.execution(workflow_id)["tasks"][0]
     assert (shown["status"], shown["outputData"]) == ("IN_PROGRESS", {})
+
+
+def test_a_lease_that_is_extended_a_moment_late_is_still_held() -> None:
+    """Clients look once a second whether a lease is to be extended."""
+    clock = HandClock()
+    with Door(clock=clock) as door:
+        door.post("metadata/taskdefs", [definition("moment_task", 3)])
+        workflow_id = door.start(door.define("moment"))
+        task = door.poll("moment_task")
+
+        def status_after(ms: int) -> str:
+            clock.advance(ms)
+            door.put(f"workflow/decide/{workflow_id}")
+            found: str = door.execution(workflow_id)["tasks"][0]["status"]
+            return found
+
+        assert status_after(3_300) == "IN_PROGRESS"
+        door.report(task, "IN_PROGRESS", extendLease=True)
+        assert status_after(3_300) == "IN_PROGRESS"
+        assert status_after(700) == "TIMED_OUT"
+
+
+def definition(name: str, response_timeout_seconds: int) -> dict[str, object]:
+    """A task that is not tried again."""
+    return {"name": name, "retryCount": 0, "responseTimeoutSeconds": response_timeout_seconds}
 
 
 def test_a_negative_delay_is_none(door: Door) -> None:
