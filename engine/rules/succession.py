@@ -41,7 +41,9 @@ def place_attempt(d: Draft, node: Node, iteration: int, again: Again | None) -> 
         if found is None:
             return
         place_attempt(d, found, iteration, again)
-        d.edit(d.latest_of(found, iteration)).node = found.task
+        run = d.latest(reference_of(found.ref, 0 if found.task.type == "DO_WHILE" else iteration))
+        if run is not None:
+            d.edit(run).node = found.task
         return
     try:
         refs = kind.place(d, node, iteration, again)

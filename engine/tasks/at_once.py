@@ -117,9 +117,10 @@ class EventTask(AtOnce):
         if d.facts.held(d.execution, run):
             return NOTHING
         given = d.input(run)
-        queue = self.queue_name(d, run, str(given.get("sink") or ""))
+        sink = str(given.get("sink") or "")
+        queue = self.queue_name(d, run, sink)
         if queue is None:
-            return fail(d, run, f"Invalid / Unsupported sink specified: {given.get('sink')}")
+            return fail(d, run, _sink_complaint(run, sink))
         execution = d.execution
         output = {
             **given,
@@ -147,3 +148,12 @@ class EventTask(AtOnce):
         if provider.startswith("conductor") or not colon:
             return None
         return sink if provider in d.facts.sinks else None
+
+
+def _sink_complaint(run: Run, sink: str) -> str:
+    """Why nothing can be published there."""
+    provider, colon, _ = sink.partition(":")
+    if not colon or provider.startswith("conductor"):
+        return f"Invalid / Unsupported sink specified: {sink}"
+    error = f"Unknown queue type {provider}"
+    return f"Error loading queue:{sink}, for task:{run.task_id}, error: {error}"

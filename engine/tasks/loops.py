@@ -47,6 +47,8 @@ class DoWhile(TaskKind):
         if run.status.terminal or d.busy(node.ref) > 0:
             return NOTHING
         if run.iteration == 0:
+            if not node.task.loop_over:
+                return fail(d, run, "loopOver is empty: there is nothing to repeat", for_good=True)
             keep = d.input(run).get("keepLastN")
             if keep is not None and kept_rounds(keep) is None:
                 reason = f"keepLastN is {keep!r}: give a whole number from 1, or leave it out"

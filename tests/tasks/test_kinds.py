@@ -152,3 +152,32 @@ def test_an_unknown_type_word_is_work_for_a_worker_that_polls_it() -> None:
     execution = an_execution(a_task("x", "MY_TYPE"))
     assert (latest(execution, "x").carrier, latest(execution, "x").type) == ("MY_TYPE", "MY_TYPE")
     assert latest(after(execution, result(execution, "x")), "x").status is DONE
+
+
+@pytest.mark.parametrize("word", ["SUB_WORKFLOW", "SWITCH", "FORK_JOIN", "FORK_JOIN_DYNAMIC"])
+def test_a_dynamic_task_that_becomes_what_needs_more_than_a_name_ends_with_a_reason(
+    word: str,
+) -> None:
+    execution = an_execution(
+        a_task("d", "DYNAMIC", dynamic_task_name_param="n", input_parameters={"n": word})
+    )
+    assert execution.status is ExecutionStatus.FAILED
+    assert execution.reason
+
+
+def test_a_loop_without_a_body_fails_and_does_not_wait_for_ever() -> None:
+    execution = an_execution(
+        a_task("d", "DYNAMIC", dynamic_task_name_param="n", input_parameters={"n": "DO_WHILE"})
+    )
+    assert execution.status is ExecutionStatus.FAILED
+    assert "loopOver is empty" in str(execution.reason)
+
+
+def test_an_event_for_an_unknown_provider_names_it() -> None:
+    execution = an_execution(a_task("e", "EVENT", sink="rabbit:orders"))
+    run = latest(execution, "e")
+    assert run.status is TaskStatus.FAILED
+    assert run.reason == (
+        f"Error loading queue:rabbit:orders, for task:{run.task_id}, "
+        "error: Unknown queue type rabbit"
+    )
