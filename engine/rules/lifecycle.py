@@ -1,6 +1,6 @@
 """The verbs that move a running execution: start, pause, resume, terminate, skip, variables."""
 
-from engine.model.errors import Conflict, InvalidInput
+from engine.model.errors import Conflict, InvalidInput, TooLarge
 from engine.model.events import (
     Admitted,
     Decide,
@@ -183,7 +183,13 @@ def set_variables(d: Draft, event: SetVariables) -> None:
         old = present.get(key)
         appended = event.append_arrays and isinstance(old, list) and isinstance(value, list)
         present[key] = [*old, *value] if appended and old is not None else value
-    d.set(variables=encode(present), updated_at=d.facts.now)
+    encoded, limit = encode(present), d.facts.limits.variables
+    if len(encoded) > limit:
+        raise TooLarge(
+            f"The variables payload size: {len(encoded)} of workflow: {d.execution.id} is greater "
+            f"than the permissible limit: {limit // 1024} kilobytes"
+        )
+    d.set(variables=encoded, updated_at=d.facts.now)
 
 
 def post(d: Draft, event: Post) -> None:

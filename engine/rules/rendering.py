@@ -24,15 +24,15 @@ def spliced(data: bytes | None, hidden: Collection[str] = ()) -> Any:
 
 
 def task_json(
-    view: View, run: Run, payloads: bool = True, unmasked: bool = False
+    view: View, run: Run, payloads: bool = True, unmasked: bool = False, whole: bool = False
 ) -> dict[str, Json]:
     """A task as `GET /tasks/{id}` shows it. Fields without a value are left out; the definition's
-    maskedFields are masked."""
+    maskedFields are masked. `whole`: payloads that are files are shown instead of their paths."""
     execution = view.execution
     node = view.node(run.ref)
     task_def = None if node is None else node.task_def
     hidden = () if unmasked else execution.definition.masked_fields
-    apart = not payloads or shows_files(hidden, unmasked)
+    apart = not payloads or (shows_files(hidden, unmasked) and not whole)
     shown: dict[str, Json] = {
         "taskType": run.type,
         "status": run.status.value,

@@ -100,13 +100,9 @@ class Executions:
         require_startable(request)
         found = self.snapshot_for(request)
         given = input_for(found.definition, self.input_of(request), schema_complaint)
-        encoded = encode(given) if given else EMPTY
-        limit = self._port.core.knowledge.limits.workflow_payload
-        if len(encoded) > limit:
-            raise TooLarge(
-                f"The payload size: {len(encoded)} of the input is greater than the permissible "
-                f"limit: {limit} bytes. Store large data elsewhere and pass a reference."
-            )
+        encoded = _require_fits(
+            "the input", given, self._port.core.knowledge.limits.workflow_payload
+        )
         start = Start(
             definition=found.definition,
             definition_hash=found.hash,
@@ -308,6 +304,9 @@ class Executions:
         why: str | None = None,
     ) -> str:
         """Run again from a task, which may be one of a sub-workflow; its own workflow id."""
+        limits = self._port.core.knowledge.limits
+        _require_fits("workflowInput", request.workflow_input, limits.workflow_payload)
+        _require_fits("taskInput", request.task_input, limits.task_payload)
         self._out_of_the_archive(workflow_id)
         target = request.re_run_from_task_id or None
         owner = workflow_id
@@ -354,6 +353,9 @@ class Executions:
         why: str | None = None,
     ) -> None:
         """Pass over a task that has not been reached."""
+        limit = self._port.core.knowledge.limits.task_payload
+        _require_fits("taskInput", request.task_input, limit)
+        _require_fits("taskOutput", request.task_output, limit)
         event = Skip(ref=ref, input=request.task_input, output=request.task_output, by=by, why=why)
         self._ask(workflow_id, event)
 
@@ -386,3 +388,14 @@ class Executions:
     def send(self, asked: Asked) -> Any:
         """Send any event and wait."""
         return self._port.wait(self._port.send(asked))
+
+
+def _require_fits(what: str, value: dict[str, Json] | None, limit: int) -> bytes:
+    """What a caller brings, encoded."""
+    encoded = encode(value) if value else EMPTY
+    if len(encoded) > limit:
+        raise TooLarge(
+            f"The payload size: {len(encoded)} of {what} is greater than the permissible limit: "
+            f"{limit} bytes. Store large data elsewhere and pass a reference."
+        )
+    return encoded

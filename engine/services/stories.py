@@ -95,7 +95,7 @@ class Stories:
             raise NotFound(f"Workflow {workflow_id} has no task with seq {seq}.")
         others = [other for other in view.all_runs() if other.seq != seq]
         return {
-            **task_json(view, run),
+            **task_json(view, run, whole=True),
             "logs": self._logs.of(run.task_id),
             "attempts": _same(view, run, others),
             "before": _same(view, run, self._before(workflow_id)),

@@ -35,12 +35,13 @@ def add_table(connection: Connection) -> None:
     )
 
 
-def folder_of(store: Any, place: str | None) -> Folder | None:
+def folder_of(store: Any, place: str | None, make: bool = True) -> Folder | None:
     """The folder of a database, below the one that is set up: no two databases share theirs, or one
     would sweep away what the other needs. None if none is set up and none is needed."""
     if place is not None:
         name = store.read(lambda session: session.get_one(House, IDENTITY).value)
-        return Folder(Path(place) / f"{name:016x}")
+        folder = Folder(Path(place) / f"{name:016x}", make)
+        return folder if folder.place.is_dir() or store.read(are_used) else None
     if store.read(are_used):
         raise InvalidInput(
             "This database keeps large payloads as files, and payload_folder is not set: start with "

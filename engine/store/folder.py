@@ -30,9 +30,11 @@ def name_of(data: bytes) -> str:
 class Folder:
     """One folder, of one database. Any thread may call; only the writer's may drop."""
 
-    def __init__(self, place: Path) -> None:
-        """The folder is made if it is not there."""
+    def __init__(self, place: Path, make: bool = True) -> None:
+        """The folder is made if it is not there, unless it is only looked at."""
         self.place = place.expanduser().absolute()
+        if not make:
+            return
         try:
             self.place.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
@@ -80,6 +82,13 @@ class Folder:
     def clear(self) -> None:
         """The database is thrown away, and so is this."""
         shutil.rmtree(self.place, ignore_errors=True)
+
+    def names(self) -> Iterator[str]:
+        """The names of all payloads."""
+        with os.scandir(self.place) as entries:
+            for entry in entries:
+                if GIVEN_OUT.fullmatch(entry.name) or BY_CONTENT.fullmatch(entry.name):
+                    yield entry.name
 
     def older(self, before_ms: int) -> Iterator[str]:
         """The names of ours that were written before an instant, half-written ones as well."""

@@ -11,6 +11,7 @@ from sqlmodel import Session, col, select
 
 from engine.model.errors import InvalidInput
 from engine.store import files
+from engine.store.contract import StoreFailed
 from engine.store.folder import Folder
 from engine.store.ledger import broken_chains
 from engine.store.rowstore import RowStore
@@ -26,17 +27,40 @@ from engine.store.tables import (
 )
 
 
-def backup(store: RowStore, target: Path) -> None:
-    """A copy of one moment, taken while the engine goes on. The target must not exist."""
+def backup(store: RowStore, target: Path) -> Path | None:
+    """A copy of one moment, taken while the engine goes on. The target must not exist. Payload files
+    are copied into a folder beside it, which is the answer: `payload_folder` for the copy."""
     if not isinstance(store, SqliteStore):
         raise InvalidInput("A PostgreSQL database is backed up with its own tool: pg_dump.")
     if target.exists():
         raise InvalidInput(f"{target} exists already. Name a file that does not.")
+    if store.folder is not None and not store.folder.place.is_dir():
+        raise InvalidInput(
+            f"There are no payload files at {store.folder.place}: name their folder."
+        )
+    beside = target.with_name(f"{target.name}.payloads")
+    # Before, for those that are removed meanwhile; afterwards, for those that have come meanwhile.
+    _copy_files(store.folder, beside)
     with (
         closing(connect(store.path, "FULL", reading=True)) as source,
         closing(sqlite3.connect(target)) as copy,
     ):
         source.backup(copy)
+    _copy_files(store.folder, beside)
+    return None if store.folder is None else beside
+
+
+def _copy_files(folder: Folder | None, beside: Path) -> None:
+    """Payload files that are not there yet; a file never changes."""
+    if folder is None:
+        return
+    copies = Folder(beside / folder.place.name)
+    for name in folder.names():
+        try:
+            copies.keep(name, folder.read(name))
+        except StoreFailed:
+            # Removed between the look and the deed: nothing refers to it any more.
+            continue
 
 
 def verify(store: RowStore) -> list[str]:

@@ -2,17 +2,39 @@
 
 import functools
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import click
 
-from engine.store import upkeep
+from engine.store import files, upkeep
 from engine.store.database import open_beside
+from engine.store.rowstore import RowStore
 from studio.cli.asking import Command
 from studio.cli.failures import FAILED, Told
 from studio.cli.output import Output, plain, say
 from studio.views import wording
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Which database, and where its payload files are."""
+
+    url: str
+    payloads: str | None
+
+    @contextmanager
+    def opened(self) -> Iterator[RowStore]:
+        """Its store, to read."""
+        store = open_beside(self.url)
+        try:
+            store.folder = files.folder_of(store, self.payloads, make=False)
+            yield store
+        finally:
+            store.close()
 
 
 def beside(command: Command) -> Command:
@@ -26,17 +48,25 @@ def beside(command: Command) -> Command:
         show_default=True,
         help="Which database; else REPRISE_DATABASE.",
     )
+    @click.option(
+        "--payloads",
+        metavar="FOLDER",
+        envvar="REPRISE_PAYLOAD_FOLDER",
+        help="The engine's folder of payload files; else REPRISE_PAYLOAD_FOLDER.",
+    )
     @click.option("--server", hidden=True)
     @click.option("--json", "as_json", is_flag=True, help="Write JSON, for programs.")
     @functools.wraps(command)
-    def reading(database: str, server: str | None, as_json: bool, **more: object) -> None:
+    def reading(
+        database: str, payloads: str | None, server: str | None, as_json: bool, **more: object
+    ) -> None:
         context = click.get_current_context()
         if server or context.find_root().params.get("server"):
             raise click.UsageError(
                 f"`{context.command_path}` reads a database, not a server: leave out --server, and "
                 "run it where the database is, with --database URL."
             )
-        command(database, Output(as_json), **more)
+        command(Asked(database, payloads), Output(as_json), **more)
 
     return reading
 
@@ -44,16 +74,18 @@ def beside(command: Command) -> Command:
 @click.command()
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @beside
-def backup(database: str, out: Output, file: Path) -> None:
-    """Copy the database into a new FILE. The engine may go on: it is a copy of one moment."""
+def backup(database: Asked, out: Output, file: Path) -> None:
+    """Copy the database into a new FILE, and its payload files into FILE.payloads. The engine may go
+    on: it is a copy of one moment."""
     _writable(file)
-    store = open_beside(database)
-    try:
-        upkeep.backup(store, file)
-    finally:
-        store.close()
+    with database.opened() as store:
+        payloads = upkeep.backup(store, file)
     size = file.stat().st_size
-    out.one({"file": str(file), "bytes": size}, [f"{file}  {wording.size(size)}"])
+    shown, lines = {"file": str(file), "bytes": size}, [f"{file}  {wording.size(size)}"]
+    if payloads is not None:
+        shown["payloads"] = str(payloads)
+        lines.append(f"{payloads}  its payload files: REPRISE_PAYLOAD_FOLDER for the copy")
+    out.one(shown, lines)
 
 
 def _writable(file: Path) -> None:
@@ -64,14 +96,11 @@ def _writable(file: Path) -> None:
 
 @click.command()
 @beside
-def verify(database: str, out: Output) -> None:
+def verify(database: Asked, out: Output) -> None:
     """Check everything in a database that must agree; exit code 1 if something is wrong."""
-    say(f"Reading the whole of {_without_password(database)}...")
-    store = open_beside(database)
-    try:
+    say(f"Reading the whole of {_without_password(database.url)}...")
+    with database.opened() as store:
         wrong = upkeep.verify(store)
-    finally:
-        store.close()
     out.many(
         [{"problem": one} for one in wrong],
         ("PROBLEM",),

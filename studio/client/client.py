@@ -122,7 +122,20 @@ class Client:
         found: Document = self.ask(
             "GET", "workflow", id_, query={"includeTasks": "true" if tasks else "false"}
         )
+        for side in ("Input", "Output"):
+            path = found.get(f"external{side}PayloadStoragePath")
+            whole = self._payload(str(path)) if path else None
+            if whole is not None:
+                found[side.lower()] = whole
         return found
+
+    def _payload(self, path: str) -> Document | None:
+        """An input or output that the server keeps as a file; None where it is not to be had."""
+        try:
+            found = self._added("payloads", lambda: self.ask("GET", "ext", "payloads", path))
+        except Missing:
+            return None
+        return found if isinstance(found, dict) else None
 
     def outline(self, id_: str) -> Document:
         """An execution and its tasks without payloads; where only the whole can be had, the whole.

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from engine.model.facts import Limits
 from tests.api.door import Door, simple
 from tests.api.test_payloads import fetched, left, place_for
 from tests.workers.web import Reply, web
@@ -294,3 +295,71 @@ def test_a_path_for_the_mocks_of_a_sub_workflow_is_refused_by_its_field(door: Do
 def test_a_place_is_given_for_every_kind_of_payload(door: Door) -> None:
     for of, kind in (("tasks", "TASK_INPUT"), ("workflow", "WORKFLOW_OUTPUT")):
         assert place_for(door, of, "WRITE", kind)["path"].startswith(kind.lower())
+
+
+def test_what_is_archived_can_be_read_and_run_again_with_its_files(tmp_path: Path) -> None:
+    with Door(
+        payload_folder=str(tmp_path),
+        task_payload_threshold=1000,
+        workflow_payload_threshold=1000,
+        retention_days=-1.0,
+        archive=True,
+    ) as door:
+        one = simple("one", "put_away_task", inputParameters=TEXT)
+        workflow_id = door.start(door.define("put_away", one), input={"text": LARGE})
+        door.report(door.poll("put_away_task"), outputData={"text": LARGE})
+        store = door.engine.store
+        door.engine.archive.put_away(workflow_id)
+        assert store.key_of(workflow_id) is None
+        path = door.execution(workflow_id)["externalInputPayloadStoragePath"]
+        assert fetched(door, "workflow", "WORKFLOW_INPUT", path) == {"text": LARGE}
+
+        door.post(f"workflow/{workflow_id}/rerun", {})
+        assert door.poll("put_away_task")["inputData"] == {"text": LARGE}
+        assert store.folder is not None and store.folder.holds(path)
+        door.delete(f"workflow/{workflow_id}/remove", archiveWorkflow="false")
+        assert payload_files(door) == set()
+
+
+def test_a_missing_file_stops_its_execution_alone(tmp_path: Path) -> None:
+    how = {
+        "database": f"sqlite:///{tmp_path / 'reprise.db'}",
+        "payload_folder": str(tmp_path / "payloads"),
+        "task_payload_threshold": 1000,
+    }
+    with Door(**how) as first:
+        name = first.define("missing", simple("one", "missing_task", inputParameters=TEXT))
+        broken = first.start(name, input={"text": LARGE})
+        lost = payload_files(first)
+    for path in lost:
+        next((tmp_path / "payloads").rglob(path)).unlink()
+    with Door(**how) as second:
+        assert second.get("tasks/poll/batch/missing_task", workerid="me") == []
+        assert "cannot be read from" in second.get(f"ext/executions/{broken}/outline")["stuck"]
+        second.start(name, input={"text": "fine"})
+        assert second.poll("missing_task")["inputData"] == {"text": "fine"}
+
+
+@pytest.mark.parametrize(
+    ("method", "verb", "body", "named"),
+    [
+        ("POST", "rerun", {"workflowInput": {"t": "x" * 600}}, "workflowInput"),
+        ("POST", "rerun", {"taskInput": {"t": "x" * 600}}, "taskInput"),
+        ("PUT", "skiptask/one", {"taskOutput": {"t": "x" * 600}}, "taskOutput"),
+        ("POST", "variables", {"t": "x" * 600}, "variables"),
+    ],
+)
+def test_what_people_send_is_held_to_the_limits(
+    limited: Door, method: str, verb: str, body: dict[str, Any], named: str
+) -> None:
+    workflow_id = limited.start("limited")
+    complaint = limited.refused(413, method, f"workflow/{workflow_id}/{verb}", json=body)
+    assert named in complaint and "greater than the permissible limit" in complaint
+
+
+@pytest.fixture(scope="module")
+def limited() -> Iterator[Door]:
+    limits = Limits(task_payload=500, workflow_payload=500, variables=500)
+    with Door(limits=limits) as found:
+        found.define("limited", simple("first", "limited_first"), simple("one", "limited_one"))
+        yield found

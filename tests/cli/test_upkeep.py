@@ -79,3 +79,30 @@ def test_a_check_says_which_database_it_reads_and_no_password(tmp_path: Path) ->
     assert str(file) in a_prompt().type("verify", "--database", f"sqlite:///{file}").stderr
     nowhere = "postgresql://ann:hush@127.0.0.1:1/none"
     assert "hush" not in a_prompt().bad(4, "verify", "--database", nowhere)
+
+
+def test_a_copy_has_its_payload_files_beside_it(tmp_path: Path) -> None:
+    file, copy, folder = tmp_path / "reprise.db", tmp_path / "copy.db", tmp_path / "payloads"
+    at = ("--database", f"sqlite:///{file}")
+    large = {"text": "x" * 20_000}
+    how = {"evaluators": 1, "workflow_payload_threshold": 1000}
+    with Engine(Settings(database=at[1], payload_folder=str(folder), **how)) as engine:
+        engine.definitions.register(WorkflowDef.read(a_definition("u_files")))
+        id_ = engine.executions.start(StartWorkflowRequest(name="u_files", input=large), "ada")
+        said = a_prompt().bad(4, "backup", str(copy), *at)
+        assert "REPRISE_PAYLOAD_FOLDER" in said and not copy.exists()
+        said = a_prompt().good("backup", str(copy), *at, "--payloads", str(folder))
+        assert f"{copy}.payloads" in said
+    beside = ("--payloads", f"{copy}.payloads")
+    there = ("--database", f"sqlite:///{copy}")
+    assert a_prompt().good("verify", *there, *beside) == "All is well.\n"
+    again = Settings(database=there[1], payload_folder=beside[1], **how)
+    with Engine(again) as engine:
+        key = engine.store.key_of(id_)
+        assert key is not None
+        assert engine.store.payload(key, 0, "input") == b'{"text":"' + b"x" * 20_000 + b'"}'
+    for path in Path(beside[1]).rglob("content_*"):
+        path.unlink()
+    result = a_prompt().type("verify", *there, *beside)
+    assert result.exit_code == 1
+    assert "is missing" in result.stdout

@@ -1,6 +1,7 @@
 """The questions of the client, put to a plain Conductor server and to our own engine."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -153,3 +154,31 @@ def test_a_pause_holds_and_a_resume_lets_go(own: Client) -> None:
     assert own.execution(id_, tasks=False)["status"] == "RUNNING"
     with pytest.raises(errors.Refused):
         own.resume(id_, ME)
+
+
+def test_what_an_engine_of_ours_keeps_as_a_file_is_fetched(tmp_path: Path) -> None:
+    settings = Settings(
+        database="memory:",
+        evaluators=1,
+        payload_folder=str(tmp_path),
+        task_payload_threshold=100,
+        workflow_payload_threshold=100,
+    )
+    large = {"text": "x" * 200}
+    definition = {
+        **a_definition("large"),
+        "tasks": [{"name": "n", "taskReferenceName": "n", "type": "NOOP",
+                   "inputParameters": {"text": "${workflow.input.text}"}}],
+        "outputParameters": {"text": "${workflow.input.text}"},
+    }  # fmt: skip
+    with Engine(settings) as engine:
+        client = Client(in_process(create_app(engine)))
+        client.save_definition(definition, ME)
+        id_ = client.start({"name": "large", "input": large}, ME)
+        found = client.execution(id_)
+        assert found["externalInputPayloadStoragePath"]
+        assert (found["input"], found["output"]) == (large, large)
+        task = found["tasks"][0]
+        assert task["inputData"] == {}
+        assert client.task(id_, task["seq"], task["taskId"])["inputData"] == large
+        client.close()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from engine.engine import Engine
-from engine.model.errors import BadDatabase, NotTaken
+from engine.model.errors import BadDatabase, InvalidInput, NotTaken
 from engine.settings import Settings
 from engine.workers.functions import Worker
 from tests.engine.builders import Bench, outputs, task, workflow
@@ -111,3 +111,21 @@ def test_registering_is_seen_by_the_next_start() -> None:
         for version in (1, 2, 3):
             bench.define(workflow("w", task("noop", "NOOP"), version=version))
             assert bench.run("w")["workflowVersion"] == version
+
+
+def test_a_database_that_needs_its_payload_folder_is_not_run_without(tmp_path: Path) -> None:
+    how = {"database": f"sqlite:///{tmp_path / 'reprise.db'}", "workflow_payload_threshold": 100}
+    with Bench(payload_folder=str(tmp_path / "payloads"), **how) as bench:
+        bench.define(workflow("w", task("h", "HUMAN")))
+        bench.start("w", text="x" * 200)
+    for _ in range(2):
+        with pytest.raises(InvalidInput, match="REPRISE_PAYLOAD_FOLDER"):
+            Engine(Settings(**how))
+
+
+def test_a_database_that_is_thrown_away_takes_its_payload_files_along(tmp_path: Path) -> None:
+    with Bench(payload_folder=str(tmp_path), workflow_payload_threshold=100) as bench:
+        bench.define(workflow("w", task("h", "HUMAN")))
+        bench.start("w", text="x" * 200)
+        assert len(list(tmp_path.rglob("content_*"))) == 1
+    assert list(tmp_path.iterdir()) == []

@@ -56,9 +56,13 @@ def test_the_payload_folder_and_its_thresholds_come_from_the_environment() -> No
         "REPRISE_PAYLOAD_FOLDER": "payloads",
         "REPRISE_TASK_PAYLOAD_THRESHOLD": "1000",
         "REPRISE_WORKFLOW_PAYLOAD_THRESHOLD": "2000",
+        "REPRISE_PAYLOAD_GRACE_HOURS": "2.5",
     }
     found = settings_from(environment)
     assert found.payload_folder == "payloads"
     assert (found.task_payload_threshold, found.workflow_payload_threshold) == (1000, 2000)
+    assert found.payload_grace_hours == 2.5
+    with pytest.raises(InvalidInput, match="payload_grace_hours is 0"):
+        settings_from({"REPRISE_PAYLOAD_GRACE_HOURS": "0"})
     with pytest.raises(InvalidInput, match="task_payload_threshold is -1"):
         settings_from({"REPRISE_TASK_PAYLOAD_THRESHOLD": "-1"})

@@ -1,6 +1,8 @@
 """Chores come up in their time, wait for a quiet core, and survive their own failures."""
 
+import os
 import threading
+from pathlib import Path
 from typing import Any
 
 from engine.core.inbox import Inbox
@@ -86,3 +88,33 @@ def test_ended_executions_go_when_they_have_been_kept_long_enough() -> None:
         chores(bench, retention_days=-1.0).take_away()
         assert bench.engine.store.key_of(ended) is None
         assert bench.engine.store.key_of(running) is not None
+
+
+def test_payload_files_that_nobody_refers_to_go_after_their_grace(tmp_path: Path) -> None:
+    with Bench(payload_folder=str(tmp_path), workflow_payload_threshold=100) as bench:
+        bench.define(workflow("w", task("h", "HUMAN")))
+        bench.start("w", text="x" * 200)
+        folder = bench.engine.store.folder
+        assert folder is not None
+        [used] = os.listdir(folder.place)
+        names = [used, f"task_output_{'1' * 32}.json", f"task_output_{'2' * 32}.json"]
+        hours_ago = bench.engine.clock.now() / 1000 - 25 * 3600
+        for name in names:
+            folder.keep(name, b"{}")
+        for name in names[:2]:
+            os.utime(folder.place / name, (hours_ago, hours_ago))
+
+        chores(bench).sweep_files()
+
+        assert sorted(os.listdir(folder.place)) == sorted([used, names[2]])
+
+
+def test_what_retention_takes_away_takes_its_payload_files_along(tmp_path: Path) -> None:
+    with Bench(payload_folder=str(tmp_path), workflow_payload_threshold=100) as bench:
+        bench.define(workflow("w", task("n", "NOOP")))
+        bench.run("w", text="x" * 200)
+        folder = bench.engine.store.folder
+        assert folder is not None
+        assert len(os.listdir(folder.place)) == 1
+        chores(bench, retention_days=-1.0).take_away()
+        assert os.listdir(folder.place) == []
