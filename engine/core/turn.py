@@ -16,8 +16,9 @@ from typing import Any
 
 from engine.core.admission import Gates, Keys
 from engine.core.apart import Apart
+from engine.core.claims import Claims
 from engine.core.handout import Handout
-from engine.core.inbox import Asked, Errand, Handed, Item, Wanted
+from engine.core.inbox import Asked, Errand, Item, Wanted
 from engine.core.knowledge import Knowledge
 from engine.core.letters import Letters
 from engine.core.live import Live
@@ -37,23 +38,17 @@ from engine.model.events import (
     Letter,
     Start,
 )
-from engine.model.execution import EMPTY, Changes, Execution, Run
+from engine.model.execution import Changes, Execution
 from engine.model.record import encode
-from engine.model.status import ExecutionStatus, TaskStatus
-from engine.rules.deadlines import wake_at
 from engine.rules.decide import decide
-from engine.rules.reports import take
 from engine.store.contract import (
     LedgerLine,
-    Ready,
     RowRefused,
     Store,
     StoreFailed,
     Written,
     ledger_body,
 )
-from engine.tasks.plan import Node
-from engine.tasks.view import node_in
 
 LETTERS_A_TURN = 1000
 """Letters taken in one turn at most; the rest are stored and taken in the next."""
@@ -94,6 +89,16 @@ class Core:
         self.gates = Gates(store)
         knowledge.learn_admission(self.keys.holder, self.gates.refusal)
         self.queues = Queues(self.handout)
+        self.claims = Claims(
+            store,
+            self.live,
+            self.handout,
+            self.queues,
+            knowledge,
+            telemetry,
+            self._take_alone,
+            self._poisoned,
+        )
         self.questions = Questions(
             store, self.live, self.handout, knowledge, clock, telemetry, evaluate
         )
@@ -132,7 +137,7 @@ class Core:
             self._take(turn, work.popleft(), work)
         # Work that this very turn has brought about is claimed in the same commit.
         for wanted in (*waiting, *self.handout.answerable(turn.now)):
-            self._hand_out(turn, wanted)
+            self.claims.hand_out(turn, wanted)
         self._commit(turn)
 
     def _take(self, turn: Turn, asked: Asked, work: deque[Asked]) -> Step | None:
@@ -152,6 +157,10 @@ class Core:
             return None
         self._collect_letters(turn, step, work)
         return step
+
+    def _take_alone(self, turn: Turn, asked: Asked) -> Step | None:
+        """The same for an event from which no letters follow."""
+        return self._take(turn, asked, deque())
 
     def _find(self, turn: Turn, asked: Asked) -> Execution | None:
         if asked.key is not None:
@@ -444,75 +453,7 @@ class Core:
         if holder is not None and holder.wake_at > self.clock.now():
             self.timers.set(holder.wake_at, execution.key, seq)
 
-    # Handing out
-
-    def _hand_out(self, turn: Turn, wanted: Wanted) -> None:
-        """Claim up to `count` attempts for a worker; it waits when there are none."""
-        if wanted.reply.cancelled():
-            return
-        self.knowledge.seen(wanted.carrier, wanted.domain, turn.now)
-        taken: list[Handed] = []
-        while len(taken) < wanted.count:
-            ready = self.handout.take((wanted.carrier, wanted.domain), turn.now)
-            if ready is None:
-                break
-            handed = self._claim(turn, ready, wanted.worker)
-            if handed is not None:
-                taken.append(handed)
-        if taken or wanted.until <= turn.now:
-            turn.handed.append((wanted, taken))
-        else:
-            self.handout.wait(wanted)
-
-    def _claim(self, turn: Turn, ready: Ready, worker: str | None) -> Handed | None:
-        """Take one attempt for a worker, if it is still there and its limits admit it."""
-        key, seq = ready.execution, ready.seq
-        execution = self.live.get(key)
-        run = None if execution is None else execution.runs.get(seq)
-        if execution is None or run is None or run.status is not TaskStatus.SCHEDULED:
-            return None
-        asked = Asked(Claim(seq=seq, worker=worker), key=key)
-        if run.due_at > turn.now:
-            self.queues.offer(key, run)
-            return None
-        try:
-            node = node_in(execution, run)
-        except LookupError as error:
-            self._poisoned(turn, asked, error)
-            return None
-        if not self.handout.admits(run, node.task_def, turn.now):
-            self.handout.hold(ready, run, node.task_def, turn.now)
-            self.telemetry.say("task.limited", execution=execution, run=run)
-            return None
-        try:
-            data = run.input if run.input is not None else self.store.payload(key, seq, "input")
-        except StoreFailed as error:
-            self._poisoned(turn, asked, error)
-            return None
-        if not self._claim_newborn(turn, execution, run, node, worker):
-            step = self._take(turn, asked, deque())
-            if step is None or not step.changes.reply:
-                return None
-        self.handout.handed_out(run, node.task_def, turn.now)
-        run = execution.runs[seq]
-        return Handed(execution, run, node, data or EMPTY)
-
-    def _claim_newborn(
-        self, turn: Turn, execution: Execution, run: Run, node: Node, worker: str | None
-    ) -> bool:
-        """An attempt that this turn has placed, and nobody has heard of yet, is taken where it
-        stands: one row, no decision of its own. False: it must be claimed as usual."""
-        step = turn.newest.get(execution.key)
-        if step is None or step.changes.runs.get(run.seq) is not run:
-            return False
-        if node.task.on_state_change or self.knowledge.tells_tasks:
-            return False
-        if step.before.get(run.seq) is not None or execution.status is not ExecutionStatus.RUNNING:
-            return False
-        take(run, turn.now, worker)
-        run.wake_at = wake_at(run, node, self.knowledge.facts(turn.now, lambda seq, side: None))
-        self.handout.count(run.name, +1)
-        return True
+    # Errands, and the end
 
     def _run_errand(self, errand: Errand) -> None:
         """Cold work on the write connection."""

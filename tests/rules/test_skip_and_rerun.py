@@ -28,9 +28,7 @@ def test_a_task_in_a_loops_body_is_not_skipped_and_the_refusal_says_why() -> Non
 
 
 def test_a_rerun_gives_a_task_that_is_done_at_once_its_new_input() -> None:
-    bench = Bench(
-        a_definition(a_task("v", "SET_VARIABLE", input_parameters={"a": 1}), a_task("z"))
-    )
+    bench = Bench(a_definition(a_task("v", "SET_VARIABLE", input_parameters={"a": 1}), a_task("z")))
     w = bench.start()
     bench.fail("z", for_good=True)
     bench.ask(w, Rerun(task_id=bench.run(w, "v").task_id, task_input={"a": 2}))
