@@ -302,6 +302,7 @@ def child_revived(d: Draft, event: ChildRevived) -> None:
     if node.task.optional:
         return
     was_terminal = d.status.terminal
+    had_ended_well = run.status.terminal and run.status.successful
     if run.status.terminal:
         run = d.reopen(run, TaskStatus.IN_PROGRESS)
     mine = d.edit(run)
@@ -311,6 +312,9 @@ def child_revived(d: Draft, event: ChildRevived) -> None:
         run_again(d, "retried")
     d.set(failed_refs=(), failed_names=())
     if was_terminal:
+        if had_ended_well:
+            # What followed from it follows anew when the child ends again.
+            remove_reached(d, mine, reach_of(d, node))
         _revive_siblings(d, mine)
         stay_terminated(d)
         tell_parent_of_revival(d, event.verb, event.chain)
@@ -328,6 +332,9 @@ def _revive_siblings(d: Draft, revived: Run) -> None:
             d.send(run.child_id, Retry(by_parent=True))
             continue
         if run.status is not TaskStatus.CANCELED and node.task.type not in IN_PLACE:
+            if not run.executed:
+                # Its failure has ended the execution, and would do so again.
+                _try_again(d, run)
             continue
         mine = d.reopen(run, TaskStatus.IN_PROGRESS)
         if node.task.type not in IN_PLACE:
