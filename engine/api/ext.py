@@ -26,6 +26,7 @@ class Ext:
             Route("GET", "/ext/overview", self.overview),
             Route("GET", f"{one}/outline", self.outline, ("since:int",)),
             Route("GET", f"{one}/tasks/{{seq}}", self.task),
+            Route("GET", f"{one}/before", self.before),
             Route("GET", f"{one}/ledger", self.ledger, ("after:int", "limit:int")),
             Route("POST", f"{one}/preview", self.preview, (), "map"),
             Route("POST", "/ext/test", self.test, (), "WorkflowTestRequest"),
@@ -56,6 +57,10 @@ class Ext:
         if not text.isascii() or not text.isdigit() or len(text) > 18:
             raise InvalidInput(f"seq is {text!r}: write a whole number.")
         return self._stories.task(call.path["id"], int(text))
+
+    def before(self, call: Call) -> dict[str, Json]:
+        """The attempts that recoveries have put aside: earlier generations, without payloads."""
+        return self._stories.before(call.path["id"])
 
     def ledger(self, call: Call) -> dict[str, Json]:
         """What happened to an execution, by whom and why, oldest first."""

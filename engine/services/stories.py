@@ -90,7 +90,8 @@ class Stories:
     def task(self, workflow_id: str, seq: int) -> Document:
         """One attempt with its payloads and log, and all attempts at the same task."""
         view = self._executions.view(workflow_id, payloads=False)
-        run = view.execution.runs.get(seq)
+        earlier = self._before(workflow_id)
+        run = view.execution.runs.get(seq) or next((r for r in earlier if r.seq == seq), None)
         if run is None:
             raise NotFound(f"Workflow {workflow_id} has no task with seq {seq}.")
         others = [other for other in view.all_runs() if other.seq != seq]
@@ -98,7 +99,16 @@ class Stories:
             **task_json(view, run, whole=True),
             "logs": self._logs.of(run.task_id),
             "attempts": _same(view, run, others),
-            "before": _same(view, run, self._before(workflow_id)),
+            "before": _same(view, run, [other for other in earlier if other is not run]),
+        }
+
+    def before(self, workflow_id: str) -> Document:
+        """Attempts as they were before a recovery reopened them in place or took them out, oldest
+        first, no payload shown; `task` shows one of them whole."""
+        self._executions.view(workflow_id, payloads=False)
+        return {
+            "workflowId": workflow_id,
+            "tasks": [_entry(run) for run in self._before(workflow_id)],
         }
 
     def _before(self, workflow_id: str) -> list[Run]:

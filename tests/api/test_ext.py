@@ -87,6 +87,24 @@ def test_what_a_rerun_has_overwritten_can_still_be_read(door: Door) -> None:
     assert [item["outputData"] for item in found["before"]] == [{"old": True}]
 
 
+def test_what_ran_before_a_restart_can_still_be_read(door: Door) -> None:
+    door.define("again", simple("one", "again_one"), simple("two", "again_two"))
+    workflow_id = door.start("again")
+    door.report(door.poll("again_one"), outputData={"first": True})
+    door.report(door.poll("again_two"), "FAILED_WITH_TERMINAL_ERROR", reasonForIncompletion="bad")
+    door.post(f"workflow/{workflow_id}/restart")
+    place = f"ext/executions/{workflow_id}"
+    assert [task["ref"] for task in door.get(f"{place}/outline")["tasks"]] == ["one"]
+    before = door.get(f"{place}/before")["tasks"]
+    assert [(task["seq"], task["ref"], task["status"]) for task in before] == [
+        (1, "one", "COMPLETED"),
+        (2, "two", "FAILED_WITH_TERMINAL_ERROR"),
+    ]
+    assert door.get(f"{place}/tasks/1")["outputData"] == {"first": True}
+    assert door.get(f"{place}/tasks/2")["reasonForIncompletion"] == "bad"
+    door.refused(404, "GET", f"ext/executions/{NOBODY}/before")
+
+
 def test_the_ledger_tells_the_story_in_pages(door: Door) -> None:
     workflow_id = door.start(door.define("story", wait("gate")))
     door.put(f"workflow/{workflow_id}/pause")
