@@ -22,7 +22,10 @@ from engine.store.sqlite import SqliteStore
 HOUR_MS = 3600 * 1000
 DAY_MS = 24 * HOUR_MS
 PIECE = 20
-"""Executions that one errand takes up or takes away."""
+"""Executions whose words one errand takes up."""
+FEW = 4
+"""Executions that one errand takes away: an archived one is read and compressed as a whole, and the
+door may stand still as long as an errand takes."""
 FILES = 100
 """Payload files that one errand may drop."""
 LOOK_SECONDS = 0.02
@@ -152,10 +155,10 @@ class Chores:
 
         def remove(session: Any) -> int:
             return retention.take_away(
-                session, before, now, keep=self.archive, statuses=ended, limit=PIECE
+                session, before, now, keep=self.archive, statuses=ended, limit=FEW
             )
 
-        return bool(self.keeper.errand(remove) >= PIECE)
+        return bool(self.keeper.errand(remove) >= FEW)
 
     def sweep_files(self) -> bool:
         """Drop payload files that nothing refers to: left by clients and never named, or written for
