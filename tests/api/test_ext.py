@@ -88,10 +88,10 @@ def test_what_a_rerun_has_overwritten_can_still_be_read(door: Door) -> None:
 
 
 def test_what_ran_before_a_restart_can_still_be_read(door: Door) -> None:
-    door.define("again", simple("one", "again_one"), simple("two", "again_two"))
-    workflow_id = door.start("again")
-    door.report(door.poll("again_one"), outputData={"first": True})
-    door.report(door.poll("again_two"), "FAILED_WITH_TERMINAL_ERROR", reasonForIncompletion="bad")
+    door.define("anew", simple("one", "anew_one"), simple("two", "anew_two"))
+    workflow_id = door.start("anew")
+    door.report(door.poll("anew_one"), outputData={"first": True})
+    door.report(door.poll("anew_two"), "FAILED_WITH_TERMINAL_ERROR", reasonForIncompletion="bad")
     door.post(f"workflow/{workflow_id}/restart")
     place = f"ext/executions/{workflow_id}"
     assert [task["ref"] for task in door.get(f"{place}/outline")["tasks"]] == ["one"]
