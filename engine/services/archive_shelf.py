@@ -1,6 +1,7 @@
 """Executions in the archive: put away once they have ended, still there to be read, and brought back
 when somebody acts on one."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -21,6 +22,10 @@ class ArchiveShelf:
     def find(self, place: str | int) -> Archived | None:
         """An archived execution, whole, by its workflow id or its number."""
         return self._store.read(lambda session: archive.get(session, place))
+
+    def payloads_of(self, found: Archived) -> Callable[[int, str], bytes | None]:
+        """What reads its payloads, by seq and side."""
+        return partial(found.payload, self._store.folder)
 
     def put_away(self, workflow_id: str) -> None:
         """Archive an execution that has ended. One that runs again by now, or has been archived or

@@ -145,10 +145,9 @@ class Executions:
 
     def _archived(self, place: str | int) -> View | None:
         """The same from the archive, always with its payloads."""
-        found = None if self._archive is None else self._archive.find(place)
-        if found is None:
+        if self._archive is None or (found := self._archive.find(place)) is None:
             return None
-        facts = Facts(now=self._port.core.clock.now())
+        facts = Facts(now=self._port.core.clock.now(), payload=self._archive.payloads_of(found))
         return View(restore(found.loaded.execution, found.loaded.runs), facts)
 
     def view_of(self, key: int, payloads: bool = False) -> View | None:

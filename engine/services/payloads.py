@@ -137,8 +137,8 @@ class Payloads:
         return replace(start, input_path=path)
 
     def may_be_large(self, size: int) -> bool:
-        """Might a report of so many bytes have to be written to the folder?"""
-        return self.on and size > self.task_threshold
+        """Might a report or a start of so many bytes have to be written to the folder?"""
+        return self.on and size > min(self.task_threshold, self.workflow_threshold)
 
     def _takes(self, size: int, threshold: int, limit: int) -> bool:
         return self.on and threshold < size <= limit

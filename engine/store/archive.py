@@ -20,7 +20,7 @@ from engine.model.status import ExecutionStatus, TaskStatus
 from engine.store import files, ledger, reading
 from engine.store.contract import Group, LedgerLine, Loaded, Written
 from engine.store.files import FOLDER
-from engine.store.folder import read_from
+from engine.store.folder import Folder, read_from
 from engine.store.payloads import at_hand
 from engine.store.rows import EXECUTION_FIELDS, RUN_FIELDS, column_text, execution_of
 from engine.store.tables import (
@@ -55,6 +55,15 @@ class Archived:
     lines: list[LedgerLine]
     logs: list[tuple[int, reading.LogLine]]
     """Lines of task logs, by seq."""
+
+    def payload(self, folder: Folder | None, seq: int, side: str) -> bytes | None:
+        """The input or output of an attempt, or of the execution itself for seq 0; one that is a file
+        is read from it."""
+        records = {0: self.loaded.execution, **{run.seq: run for run in self.loaded.runs}}
+        record = records.get(seq)
+        data: bytes | None = getattr(record, side, None)
+        path: str | None = getattr(record, f"{side}_path", None)
+        return read_from(folder, path) if data is None and path is not None else data
 
     def group(self) -> Group:
         """What brings it back when it is committed. The chain of its story comes out the same."""
@@ -130,6 +139,9 @@ def release(session: Session, archived: Archived) -> Group:
     """Take an execution out of the archive; the group that puts it among the living again. An
     idempotency key that another has been started with meanwhile stays with that one."""
     execution = archived.loaded.execution
+    records: list[Execution | Run] = [execution, *archived.loaded.runs, *archived.before]
+    for record in records:
+        _fetch_files(session, record)
     forget(session, [execution.key])
     session.add_all(
         TaskLogRow(
@@ -208,9 +220,6 @@ def _opened(session: Session, row: Archive) -> Archived:
     )
     runs = [_run(item) for item in document["runs"]]
     before = [_run(item) for item in document["before"]]
-    records: list[Execution | Run] = [execution, *runs, *before]
-    for record in records:
-        _fetch_files(session, record)
     return Archived(
         Loaded(execution, runs),
         before,
@@ -258,7 +267,7 @@ def _run(given: dict[str, Json]) -> Run:
 
 
 def _fetch_files(session: Session, record: Execution | Run) -> None:
-    """Payloads that are files are not in the document; they stay where they are."""
+    """Payloads that are files are not in the document: whoever comes back brings them along."""
     for side in ("input", "output"):
         path = getattr(record, f"{side}_path")
         if path is not None and getattr(record, side) is None:

@@ -303,7 +303,7 @@ class RowStore:
                 return None
             return execution_of(
                 row,
-                lambda held: self._whole(connection, held),
+                lambda held: None if is_file(held) else self._whole(connection, held),
                 lambda name: self._find(connection, name),
             )
 
