@@ -56,7 +56,10 @@ def played(
     asked = {
         (item.callspec.params["client"], "credentials" in item.name)
         for item in request.session.items
-        if isinstance(item, pytest.Function) and "played" in item.fixturenames
+        if isinstance(item, pytest.Function)
+        # Other files may have a fixture of this name.
+        and item.module is request.module
+        and "played" in item.fixturenames
     }
     pool = ThreadPoolExecutor(AT_A_TIME)
     plays: dict[tuple[Client, bool], Future[Outcomes]] = {}
