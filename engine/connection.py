@@ -9,8 +9,9 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
-from engine.api.wire import JSON_TYPE, error_body, written
+from engine.api.wire import JSON_TYPE, error_body
 from engine.model.errors import EngineError
+from engine.model.record import encode
 
 LONGEST_HEAD = 256 * 1024
 """Bytes of a request's first line and headers."""
@@ -143,7 +144,7 @@ class Connection(HttpToolsProtocol):
         self._look_no_more()
         answered = not self._in_head and self.cycle.response_started
         if not answered and not self._earlier_is_answered():
-            body = written(error_body(error))
+            body = encode(error_body(error))
             head = (
                 f"content-type: {JSON_TYPE}\r\ncontent-length: {len(body)}\r\n"
                 "connection: close\r\n\r\n"

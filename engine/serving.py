@@ -1,5 +1,5 @@
-"""The HTTP server of one engine, on one event loop: how it listens, starts the engine, writes its
-answers, and lets the engine stop first."""
+"""The HTTP server of one engine, on one event loop: how it listens, starts the engine, and lets the
+engine stop first."""
 
 import asyncio
 import logging

@@ -21,7 +21,7 @@ from engine.api.admin import Admin
 from engine.api.documents import Documents
 from engine.api.ext import Ext
 from engine.api.gate import admit_change, admit_preflight
-from engine.api.hot import Hot, read_call, told
+from engine.api.hot import Hot, hung_up, read_call, told
 from engine.api.metadata import Metadata
 from engine.api.payloads import PayloadRoutes
 from engine.api.probes import Probes
@@ -124,8 +124,7 @@ class Endpoint:
 
 async def _hang_up(receive: Receive, call: Call) -> None:
     """Tells a handler when its client has closed the connection."""
-    while (await receive())["type"] != "http.disconnect":
-        continue
+    await hung_up(receive)
     call.gone.set()
 
 

@@ -7,7 +7,6 @@ Everything else is passed on.
 import asyncio
 import traceback
 from collections.abc import Awaitable, Callable, Iterable
-from concurrent.futures import Future
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -19,7 +18,7 @@ from engine.api.replies import heard, settled
 from engine.api.wire import Body, Call, Route
 from engine.instruments.telemetry import Telemetry
 from engine.model.errors import EngineError, InvalidInput, NotFound, Violation
-from engine.model.record import Json
+from engine.model.record import Json, encode
 from engine.model.requests import StartWorkflowRequest, TaskResult
 from engine.services.house import House
 from engine.services.port import in_words
@@ -95,7 +94,7 @@ class Hot:
         except Exception as error:
             plain = told(error, scope["path"], self._telemetry)
             headers = [(k.encode(), v.encode()) for k, v in wire.error_headers(plain).items()]
-            return plain.status, headers, wire.written(wire.error_body(plain))
+            return plain.status, headers, encode(wire.error_body(plain))
 
     def _door(self, scope: Scope) -> tuple[Door | None, dict[str, str]]:
         path: str = scope["path"]
@@ -127,7 +126,7 @@ class Hot:
         given = await self._waited(poll, receive)
         if given is None:
             return None
-        return (200, [_JSON], wire.written(given)) if given else EMPTY_LIST
+        return (200, [_JSON], encode(given)) if given else EMPTY_LIST
 
     async def _poll(self, call: Call, receive: Receive) -> Answered | None:
         """A task of a type, or 204."""
@@ -137,7 +136,7 @@ class Hot:
         given = await self._waited(poll, receive)
         if given is None:
             return None
-        return (200, [_JSON], wire.written(given[0])) if given else NOTHING
+        return (200, [_JSON], encode(given[0])) if given else NOTHING
 
     def _asked(self, call: Call, count: int, timeout_ms: int) -> Poll:
         return self._tasks.want(
@@ -150,7 +149,7 @@ class Hot:
 
     async def _waited(self, poll: Poll, receive: Receive) -> list[dict[str, Json]] | None:
         """What a poll is given; None when the client has gone, and then nothing is lost."""
-        gone: asyncio.Future[Any] = asyncio.ensure_future(_gone(receive))
+        gone: asyncio.Future[Any] = asyncio.ensure_future(hung_up(receive))
         given = heard(poll.reply)
         try:
             await asyncio.wait({gone, given}, return_when=asyncio.FIRST_COMPLETED)
@@ -247,11 +246,8 @@ class Hot:
         if self._executions.swift(request, len(call.body)):
             reply = self._executions.begin(request, call.person)
         else:
-            reply = await run_in_threadpool(self._begun, request, call.person)
+            reply = await run_in_threadpool(self._executions.begin, request, call.person)
         return 200, [_TEXT], (await settled(reply)).encode()
-
-    def _begun(self, request: StartWorkflowRequest, person: str | None) -> "Future[str]":
-        return self._executions.begin(request, person)
 
     # Look
 
@@ -260,9 +256,9 @@ class Hot:
         tasks = call.flag("includeTasks", True)
         ask, workflow_id = self._executions.get, call.path["id"]
         if tasks or not self._near:
-            body = await run_in_threadpool(lambda: wire.written(ask(workflow_id, tasks)))
+            body = await run_in_threadpool(lambda: encode(ask(workflow_id, tasks)))
         else:
-            body = wire.written(ask(workflow_id, tasks))
+            body = encode(ask(workflow_id, tasks))
         if not wire.worth_zipping(body, call.headers.get("accept-encoding", "")):
             return 200, [_JSON], body
         return 200, [_JSON, *_ZIPPED], await run_in_threadpool(wire.compressed, body)
@@ -318,7 +314,7 @@ def told(error: Exception, place: str, telemetry: Telemetry) -> EngineError:
     return plain
 
 
-async def _gone(receive: Receive) -> None:
+async def hung_up(receive: Receive) -> None:
     """Returns when the client has closed the connection."""
     while (await receive())["type"] != "http.disconnect":
         continue

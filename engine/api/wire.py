@@ -16,7 +16,7 @@ import orjson
 from starlette.responses import Response
 
 from engine.model.errors import EngineError, InvalidInput, NotFound, NotTaken, TooLarge
-from engine.model.record import Json, Record, has_long_number
+from engine.model.record import Json, Record, encode, has_long_number
 
 JSON_TYPE = "application/json"
 TEXT_TYPE = "text/plain;charset=UTF-8"
@@ -242,15 +242,6 @@ def _named(value: Json) -> str:
 # Answers
 
 
-def written(value: Json) -> bytes:
-    """A value as JSON bytes."""
-    try:
-        return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS)
-    except TypeError:
-        # Numbers above 64 bits and very deep values are beyond orjson.
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
-
-
 def answer(value: Any, accepts: str = "") -> Response:
     """A handler's value as a response."""
     if isinstance(value, Response):
@@ -261,7 +252,7 @@ def answer(value: Any, accepts: str = "") -> Response:
         return Response(status_code=int(value))
     if isinstance(value, Text):
         return Response(value.encode(), headers={"content-type": TEXT_TYPE})
-    return zipped(written(value), JSON_TYPE, accepts)
+    return zipped(encode(value), JSON_TYPE, accepts)
 
 
 def zipped(body: bytes, kind: str, accepts: str) -> Response:
@@ -318,7 +309,7 @@ def error_headers(error: EngineError) -> dict[str, str]:
 
 def refusal(error: EngineError) -> Response:
     """An error as a response."""
-    return Response(written(error_body(error)), error.status, headers=error_headers(error))
+    return Response(encode(error_body(error)), error.status, headers=error_headers(error))
 
 
 @dataclass(slots=True)
