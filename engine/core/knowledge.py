@@ -11,6 +11,7 @@ from engine.core.admission import Families
 from engine.model.definitions import SchemaDef, TaskDef, WorkflowDef
 from engine.model.errors import Conflict
 from engine.model.events import Start
+from engine.model.execution import Execution, Run
 from engine.model.facts import (
     Facts,
     Holder,
@@ -20,6 +21,7 @@ from engine.model.facts import (
     no_file,
     no_jitter,
     no_outputs,
+    nothing_held,
 )
 from engine.model.record import Json
 from engine.tasks.children import too_many_text
@@ -54,6 +56,7 @@ class Knowledge:
         schema_complaint: Callable[[SchemaDef, Json], str | None] | None = None,
         tells_tasks: bool = False,
         named: Callable[[str, str], bytes] = no_file,
+        held: Callable[[Execution, Run], bool] = nothing_held,
     ) -> None:
         self.tells_tasks = tells_tasks
         self._read_task_def = read_task_def
@@ -80,6 +83,7 @@ class Knowledge:
             sinks=sinks,
             tells_tasks=tells_tasks,
             named=named,
+            held=held,
         )
         self._values: list[Any] = [getattr(self._facts, name) for name in _FACTS]
 

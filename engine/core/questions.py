@@ -4,6 +4,7 @@ import traceback
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 from engine.core.handout import Handout
 from engine.core.inbox import Asked
@@ -92,8 +93,8 @@ class Questions:
         key = execution.key
         facts = self._knowledge.facts(
             now,
-            lambda seq, side: self._store.payload(key, seq, side),
-            lambda seqs: self._store.outputs(key, seqs),
+            partial(self._store.payload, key),
+            partial(self._store.outputs, key),
         )
         view = View(execution, facts)
         node = view.node_of(run)

@@ -12,6 +12,7 @@ import sys
 import traceback
 from collections import deque
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from engine.core.admission import Gates, Keys
@@ -215,8 +216,8 @@ class Core:
         key = execution.key
         facts = self.knowledge.facts(
             turn.now,
-            lambda seq, side: self.store.payload(key, seq, side),
-            lambda seqs: self.store.outputs(key, seqs),
+            partial(self.store.payload, key),
+            partial(self.store.outputs, key),
         )
         changes = decide(execution, event, facts)
         if created:

@@ -51,7 +51,8 @@ def _no_family(execution_id: str) -> int:
     return 0
 
 
-def _nothing_held(execution: Execution, run: Run) -> bool:
+def nothing_held(execution: Execution, run: Run) -> bool:
+    """Every attempt is carried out."""
     return False
 
 
@@ -142,5 +143,5 @@ class Facts:
     """Why the rate limit of a workflow does not let this start in at all."""
     tells_tasks: bool = False
     """Is there somebody who wants to hear of every status of a task?"""
-    held: Callable[[Execution, Run], bool] = _nothing_held
+    held: Callable[[Execution, Run], bool] = nothing_held
     """Is this attempt answered by a mock instead of being carried out? Only ever so in a test."""

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable
 from concurrent.futures import Future
+from functools import partial
 from typing import Any
 
 from engine.core.inbox import Asked
@@ -157,8 +158,8 @@ class Executions:
             return self._archived(key)
         facts = Facts(
             now=self._port.core.clock.now(),
-            payload=lambda seq, side: self._store.payload(key, seq, side),
-            outputs=lambda seqs: self._store.outputs(key, seqs),
+            payload=partial(self._store.payload, key),
+            outputs=partial(self._store.outputs, key),
         )
         return View(restore(loaded.execution, loaded.runs), facts)
 
@@ -169,7 +170,7 @@ class Executions:
             return self.view(workflow_id, payloads=False)
         facts = Facts(
             now=self._port.core.clock.now(),
-            payload=lambda seq, side: self._store.payload(found.key, seq, side),
+            payload=partial(self._store.payload, found.key),
         )
         return View(found, facts)
 

@@ -5,7 +5,7 @@ scripts or waits with an end can move it; it stops, and says where, at whatever 
 """
 
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from engine.core.knowledge import Knowledge, ReadDefinition, ReadTaskDef
@@ -13,7 +13,7 @@ from engine.model.definitions import SchemaDef
 from engine.model.errors import InvalidInput
 from engine.model.events import Start
 from engine.model.execution import Execution, Run
-from engine.model.facts import Facts, Limits, no_complaint, no_outputs
+from engine.model.facts import Facts, Limits, no_complaint
 from engine.model.ids import execution_id
 from engine.model.record import Json, decode, encode
 from engine.model.requests import WorkflowTestRequest
@@ -73,13 +73,14 @@ def play(
     """
     mocks = Mocks(request)
     table = Table(evaluate, now, most_steps)
-    knowledge = _HoldingKnowledge(
+    knowledge = Knowledge(
         task_def,
         definition,
-        table.held,
         limits=replace(limits, loop_iterations=min(limits.loop_iterations, MOST_ROUNDS)),
         environment=environment,
+        jitter=False,
         schema_complaint=schema_complaint,
+        held=table.held,
     )
     table.sit_down(knowledge)
     start = _start(request, knowledge, schema_complaint, sound)
@@ -112,38 +113,6 @@ def _start(
         created_by=request.created_by,
         isolated=True,
     )
-
-
-class _HoldingKnowledge(Knowledge):
-    """The catalogue, and the word which attempts a mock answers."""
-
-    def __init__(
-        self,
-        task_def: ReadTaskDef,
-        definition: ReadDefinition,
-        held: Callable[[Execution, Run], bool],
-        *,
-        limits: Limits,
-        environment: dict[str, str] | None,
-        schema_complaint: SchemaComplaint | None,
-    ) -> None:
-        super().__init__(
-            task_def,
-            definition,
-            limits=limits,
-            environment=environment,
-            jitter=False,
-            schema_complaint=schema_complaint,
-        )
-        self._held = held
-
-    def facts(
-        self,
-        now: int,
-        payload: Callable[[int, str], bytes | None],
-        outputs: Callable[[Collection[int]], Mapping[int, bytes]] = no_outputs,
-    ) -> Facts:
-        return replace(super().facts(now, payload, outputs), held=self._held)
 
 
 def _outcome(table: Table) -> MockRun:
