@@ -17,7 +17,7 @@ from engine.model.definitions import WorkflowDef, WorkflowTask
 from engine.model.execution import Changes, Execution, Run
 from engine.model.record import Json, decode, encode
 from engine.model.status import ExecutionStatus, TaskStatus
-from engine.store import files, ledger, reading
+from engine.store import catalogue, files, ledger, reading
 from engine.store.contract import Group, LedgerLine, Loaded, Written
 from engine.store.files import FOLDER
 from engine.store.folder import Folder, read_from
@@ -163,11 +163,9 @@ def forget(session: Session, keys: Sequence[int]) -> None:
         _ENTRY.c.key.in_(keys), _ENTRY.c.idempotency_key.is_not(None)
     )
     for name, key, workflow_id in session.execute(held).all():
-        let_go_of_key(session, name, key, workflow_id)
+        catalogue.release_key(session, name, key, workflow_id)
     for row in session.exec(select(Archive).where(col(Archive.key).in_(keys))).all():
-        counter = session.get_one(Counter, (row.name, row.status))
-        counter.n -= 1
-        session.add(counter)
+        count_down(session, row.name, row.status)
     session.flush()
     session.exec(delete(Archive).where(col(Archive.key).in_(keys)))
     session.execute(_ENTRY.delete().where(_ENTRY.c.key.in_(keys)))
@@ -175,12 +173,11 @@ def forget(session: Session, keys: Sequence[int]) -> None:
     files.forget(session, keys)
 
 
-def let_go_of_key(session: Session, name: str, key: str, workflow_id: str) -> None:
-    """An idempotency key is free again, if it is this execution's."""
-    holder = session.get(Idempotency, (name, key))
-    if holder is not None and holder.workflow_id == workflow_id:
-        session.delete(holder)
-        session.flush()
+def count_down(session: Session, name: str, status: str) -> None:
+    """One execution of a name and status less."""
+    counter = session.get_one(Counter, (name, status))
+    counter.n -= 1
+    session.add(counter)
 
 
 def _enter(session: Session, execution: Execution, runs: Sequence[Run]) -> None:

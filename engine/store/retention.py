@@ -8,10 +8,9 @@ from sqlmodel import Session, col, delete, select
 
 from engine.model.errors import InvalidInput, NotFound
 from engine.model.status import EXECUTION_LIVE
-from engine.store import archive, files, tables, words
+from engine.store import archive, catalogue, files, tables, words
 from engine.store.tables import (
     Archive,
-    Counter,
     ExecutionRow,
     House,
     Payload,
@@ -59,9 +58,9 @@ def remove(session: Session, key: int, *, keep: bool, now: int) -> None:
     else:
         words.forget_words(session, [key])
         files.forget(session, [key])
-        _count_down(session, row.name, row.status)
+        archive.count_down(session, row.name, row.status)
         if row.idempotency_key is not None:
-            archive.let_go_of_key(session, row.name, row.idempotency_key, row.id)
+            catalogue.release_key(session, row.name, row.idempotency_key, row.id)
     for part in _PARTS:
         session.execute(part.delete().where(part.c.execution == key))
     _forget_payloads(session, key)
@@ -96,12 +95,6 @@ def _forget_payloads(session: Session, key: int) -> None:
     for name in hashes:
         used = exists().where(col(PayloadUse.hash) == name)
         session.exec(delete(Payload).where(col(Payload.hash) == name, ~used))
-
-
-def _count_down(session: Session, name: str, status: str) -> None:
-    counter = session.get_one(Counter, (name, status))
-    counter.n -= 1
-    session.add(counter)
 
 
 def _never_again(session: Session, key: int) -> None:

@@ -144,19 +144,9 @@ class Tag(Table, table=True):
     value: str
 
 
-class ExecutionRow(Table, table=True):
-    """An execution; its columns are the stored fields of `Execution`."""
+class _Listed(Table):
+    """The columns of an execution that lists and searches know, living or archived."""
 
-    __tablename__ = "execution"
-    __table_args__ = (
-        _where("execution_due", EXECUTION_WAKES, "wake_at"),
-        _where("execution_gated", GATED, "key"),
-        Index("execution_new", text("created_at DESC")),
-        Index("execution_by_status", "status", text("created_at DESC")),
-        Index("execution_by_name", "name", "status", text("created_at DESC")),
-        _where("execution_correlated", "correlation_id IS NOT NULL", "correlation_id"),
-        _where("execution_child", "parent_id IS NOT NULL", "parent_id"),
-    )
     key: int = Field(primary_key=True, sa_type=BIG, sa_column_kwargs={"autoincrement": False})
     id: str = Field(unique=True)
     name: str
@@ -176,19 +166,34 @@ class ExecutionRow(Table, table=True):
     created_at: int = Field(sa_type=BIG)
     updated_at: int = Field(sa_type=BIG)
     ended_at: int = Field(sa_type=BIG)
-    last_retried_at: int = Field(sa_type=BIG)
-    wake_at: int = Field(sa_type=BIG)
     reason: str | None = None
     failed_refs: str | None = None
     failed_names: str | None = None
-    failed_task_id: str | None = None
-    rerun_from: str | None = None
-    rate_limit_key: str | None = None
-    rate_limited: bool
     stuck: str | None = None
     isolated: bool
     input_path: str | None = None
     output_path: str | None = None
+
+
+class ExecutionRow(_Listed, table=True):
+    """An execution; its columns are the stored fields of `Execution`."""
+
+    __tablename__ = "execution"
+    __table_args__ = (
+        _where("execution_due", EXECUTION_WAKES, "wake_at"),
+        _where("execution_gated", GATED, "key"),
+        Index("execution_new", text("created_at DESC")),
+        Index("execution_by_status", "status", text("created_at DESC")),
+        Index("execution_by_name", "name", "status", text("created_at DESC")),
+        _where("execution_correlated", "correlation_id IS NOT NULL", "correlation_id"),
+        _where("execution_child", "parent_id IS NOT NULL", "parent_id"),
+    )
+    last_retried_at: int = Field(sa_type=BIG)
+    wake_at: int = Field(sa_type=BIG)
+    failed_task_id: str | None = None
+    rerun_from: str | None = None
+    rate_limit_key: str | None = None
+    rate_limited: bool
     next_seq: int = Field(sa_type=BIG)
     seq_base: int = Field(sa_type=BIG)
     line: int = Field(sa_type=BIG)
@@ -411,7 +416,7 @@ class Archive(Table, table=True):
     body: bytes
 
 
-class ArchivedExecution(Table, table=True):
+class ArchivedExecution(_Listed, table=True):
     """What lists and searches know about an archived execution, so that none opens its document."""
 
     __tablename__ = "archived_execution"
@@ -423,32 +428,6 @@ class ArchivedExecution(Table, table=True):
         _where("archived_execution_child", "parent_id IS NOT NULL", "parent_id"),
         Index("archived_execution_ended", "status", "ended_at"),
     )
-    key: int = Field(primary_key=True, sa_type=BIG, sa_column_kwargs={"autoincrement": False})
-    id: str = Field(unique=True)
-    name: str
-    version: int = Field(sa_type=BIG)
-    status: str
-    definition_hash: str
-    correlation_id: str | None = None
-    priority: int = Field(sa_type=BIG)
-    parent_id: str | None = None
-    parent_task_id: str | None = None
-    owner_app: str | None = None
-    created_by: str | None = None
-    updated_by: str | None = None
-    event: str | None = None
-    idempotency_key: str | None = None
-    task_to_domain: str | None = None
-    created_at: int = Field(sa_type=BIG)
-    updated_at: int = Field(sa_type=BIG)
-    ended_at: int = Field(sa_type=BIG)
-    reason: str | None = None
-    failed_refs: str | None = None
-    failed_names: str | None = None
-    stuck: str | None = None
-    isolated: bool
-    input_path: str | None = None
-    output_path: str | None = None
     input: bytes | None = None
     """Compressed, as the output is."""
     output: bytes | None = None
