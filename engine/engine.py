@@ -18,8 +18,6 @@ from engine.instruments.logbook import WRITTEN_DOWN, write_down
 from engine.instruments.metrics import Metrics
 from engine.instruments.telemetry import Telemetry
 from engine.model.errors import EngineError
-from engine.model.events import Result
-from engine.model.status import TaskStatus
 from engine.services.archive_shelf import ArchiveShelf
 from engine.services.definitions import Definitions
 from engine.services.executions import Executions
@@ -28,7 +26,7 @@ from engine.services.port import ThreadPort
 from engine.services.schedules import ROUND, Schedules
 from engine.services.schemas import schema_complaint
 from engine.services.secrets import Secrets, too_short
-from engine.services.tasks import Tasks
+from engine.services.tasks import Tasks, handed_back
 from engine.services.trigger_shelf import StoredShelf
 from engine.services.triggers import Triggers
 from engine.settings import Settings
@@ -260,8 +258,7 @@ class Engine:
         """What workers of an earlier process had in hand ended with that process."""
         line = "handed out again: the engine ended before this attempt had"
         for key, seq in self.store.read(lambda session: in_hands_of(session, LOCAL)):
-            event = Result(seq=seq, status=TaskStatus.IN_PROGRESS, merge=True, logs=(line,))
-            self.inbox.put(Asked(event, key=key))
+            self.inbox.put(Asked(handed_back(seq, line), key=key))
 
     def stop(self) -> None:
         """Finish the present group, let running work end within its grace, let go of the database.

@@ -183,12 +183,10 @@ def set_variables(d: Draft, event: SetVariables) -> None:
         old = present.get(key)
         appended = event.append_arrays and isinstance(old, list) and isinstance(value, list)
         present[key] = [*old, *value] if appended and old is not None else value
-    encoded, limit = encode(present), d.facts.limits.variables
-    if len(encoded) > limit:
-        raise TooLarge(
-            f"The variables payload size: {len(encoded)} of workflow: {d.execution.id} is greater "
-            f"than the permissible limit: {limit // 1024} kilobytes"
-        )
+    encoded = encode(present)
+    complaint = d.variables_complaint(encoded)
+    if complaint is not None:
+        raise TooLarge(complaint)
     d.set(variables=encoded, updated_at=d.facts.now)
 
 

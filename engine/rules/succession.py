@@ -26,7 +26,7 @@ def place(d: Draft, ref: str, iteration: int) -> None:
         node = d.node(ref)
     if node is None or d.ending is not None:
         return
-    there = d.latest(reference_of(ref, 0 if node.task.type == "DO_WHILE" else iteration))
+    there = _newest(d, node, iteration)
     if there is not None:
         pass_skipped(d, there, iteration)
         return
@@ -41,7 +41,7 @@ def place_attempt(d: Draft, node: Node, iteration: int, again: Again | None) -> 
         if found is None:
             return
         place_attempt(d, found, iteration, again)
-        run = d.latest(reference_of(found.ref, 0 if found.task.type == "DO_WHILE" else iteration))
+        run = _newest(d, found, iteration)
         if run is not None:
             d.edit(run).node = found.task
         return
@@ -50,7 +50,7 @@ def place_attempt(d: Draft, node: Node, iteration: int, again: Again | None) -> 
     except (PathTooCostly, TemplateTooDeep) as error:
         _cannot_begin(d, node, iteration, str(error))
         return
-    run = d.latest(reference_of(node.ref, 0 if node.task.type == "DO_WHILE" else iteration))
+    run = _newest(d, node, iteration)
     if run is not None and run.open and not d.fits(run.input):
         d.end(run, TaskStatus.FAILED_WITH_TERMINAL_ERROR)
         return
@@ -58,9 +58,14 @@ def place_attempt(d: Draft, node: Node, iteration: int, again: Again | None) -> 
         place(d, ref, iteration)
 
 
+def _newest(d: Draft, node: Node, iteration: int) -> Run | None:
+    """The newest attempt of a task in an iteration; a loop itself stands in none."""
+    return d.latest(reference_of(node.ref, 0 if node.task.type == "DO_WHILE" else iteration))
+
+
 def _cannot_begin(d: Draft, node: Node, iteration: int, reason: str) -> None:
     """An expression in the task's input cannot be worked out: the attempt fails for good."""
-    run = d.latest(reference_of(node.ref, 0 if node.task.type == "DO_WHILE" else iteration))
+    run = _newest(d, node, iteration)
     if run is not None and run.open:
         d.end(run, TaskStatus.FAILED_WITH_TERMINAL_ERROR, reason=f"input of {node.ref}: {reason}")
     else:

@@ -3,13 +3,11 @@
 from collections.abc import Sequence
 
 from engine.core.inbox import Asked
-from engine.model.errors import InvalidInput
-from engine.model.events import Result
-from engine.model.execution import EMPTY
 from engine.model.record import Json
 from engine.model.status import TaskStatus
 from engine.services.port import Port
-from engine.services.tasks import Tasks
+from engine.services.searches import require_page
+from engine.services.tasks import Tasks, handed_back
 from engine.store import messages, reading, triggers
 from engine.store.rowstore import RowStore
 from engine.tasks import words
@@ -77,7 +75,7 @@ class Queues:
         found = self._store.read(lambda session: reading.queued(session, task_type))
         line = f"put back into its queue by {by or 'somebody'}"
         replies = [
-            self._port.send(Asked(_handed_back(seq, line, by), key=key))
+            self._port.send(Asked(handed_back(seq, line, by), key=key))
             for key, seq, status in found
             if status == TaskStatus.IN_PROGRESS
         ]
@@ -87,9 +85,7 @@ class Queues:
 
     def open_attempts(self, task_type: str, start: int, count: int) -> list[tuple[int, int]]:
         """Where tasks of a type stand that are not over: execution and seq, the newest first."""
-        for name, value in (("start", start), ("count", count)):
-            if value < 0:
-                raise InvalidInput(f"{name} is {value}: it must be 0 or more.")
+        require_page(start=start, count=count)
         return self._store.read(lambda s: reading.open_attempts(s, task_type, start, count))
 
     # Event queues
@@ -104,13 +100,6 @@ class Queues:
         found = self._store.read(lambda session: triggers.handlers(session, active_only=True))
         events = sorted({str(document["event"]) for document in found})
         return {event: event.partition(":")[2] or event for event in events}
-
-
-def _handed_back(seq: int, line: str, by: str | None) -> Result:
-    """An attempt goes back to its queue with what it has."""
-    return Result(
-        seq=seq, status=TaskStatus.IN_PROGRESS, output=EMPTY, merge=True, logs=(line,), by=by
-    )
 
 
 def queue_name(carrier: str, domain: str | None) -> str:

@@ -89,7 +89,7 @@ class Searches:
 
     def tasks(self, wanted: Search) -> Document:
         """TaskSummaries."""
-        _check_page(wanted.start, wanted.size)
+        require_page(start=wanted.start, size=wanted.size)
 
         def ask(session: Any) -> tuple[Found, list[Run], dict[int, reading.Listed]]:
             found = search.tasks(session, wanted)
@@ -113,7 +113,7 @@ class Searches:
 
     def whole_tasks(self, wanted: Search) -> Document:
         """Tasks."""
-        _check_page(wanted.start, wanted.size)
+        require_page(start=wanted.start, size=wanted.size)
         found = self._store.read(lambda s: search.tasks(s, wanted))
         return _result(found, self.tasks_at(found.places))
 
@@ -152,16 +152,16 @@ def wanted(
 
 
 def _check(wanted: Search) -> None:
-    _check_page(wanted.start, wanted.size)
+    require_page(start=wanted.start, size=wanted.size)
     if wanted.size > MOST_FOUND:
         raise InvalidInput(
             f"Cannot return more than {MOST_FOUND} workflows. Please use pagination."
         )
 
 
-def _check_page(start: int, size: int) -> None:
+def require_page(**bounds: int) -> None:
     """A page begins somewhere and holds something; 0 only counts."""
-    for name, value in (("start", start), ("size", size)):
+    for name, value in bounds.items():
         if value < 0:
             raise InvalidInput(f"{name} is {value}: it must be 0 or more.")
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import partial
 
 from engine.core.inbox import Asked, Handed, Wanted
 from engine.model.errors import InvalidInput, NotFound
@@ -257,8 +258,8 @@ class Tasks:
         if place is not None and loaded is not None:
             facts = Facts(
                 now=self._port.core.clock.now(),
-                payload=lambda seq, side: self._store.payload(place.execution, seq, side),
-                outputs=lambda seqs: self._store.outputs(place.execution, seqs),
+                payload=partial(self._store.payload, place.execution),
+                outputs=partial(self._store.outputs, place.execution),
             )
             view = View(restore(loaded.execution, loaded.runs), facts)
             run = view.execution.runs.get(place.seq)
@@ -282,6 +283,11 @@ def _result(result: TaskResult, seq: int, by: str | None, output: bytes) -> Resu
         logs=tuple(entry.log or "" for entry in result.logs or ()),
         by=by,
     )
+
+
+def handed_back(seq: int, line: str, by: str | None = None) -> Result:
+    """An attempt goes back to its queue with what it has; its log says why."""
+    return Result(seq=seq, status=TaskStatus.IN_PROGRESS, merge=True, logs=(line,), by=by)
 
 
 def open_run(runs: list[Run], ref: str) -> Run | None:

@@ -43,15 +43,9 @@ class SetVariable(AtOnce):
 
     def act(self, d: Draft, run: Run, node: Node) -> Sequence[str]:
         variables = encode({**d.variables(), **d.input(run)})
-        limit = d.facts.limits.variables
-        if len(variables) > limit:
-            return fail(
-                d,
-                run,
-                f"The variables payload size: {len(variables)} of workflow: {d.execution.id} is "
-                f"greater than the permissible limit: {limit // 1024} kilobytes",
-                for_good=True,
-            )
+        complaint = d.variables_complaint(variables)
+        if complaint is not None:
+            return fail(d, run, complaint, for_good=True)
         d.set(variables=variables)
         d.end(run, TaskStatus.COMPLETED)
         return NOTHING

@@ -17,7 +17,7 @@ from engine.model.status import ExecutionStatus, TaskStatus
 from engine.tasks.at_once import AtOnce
 from engine.tasks.draft import Again, Draft
 from engine.tasks.keys import follow_holder, holder_of, strategy_of
-from engine.tasks.kind import NOTHING, TaskKind, fail, give_input, hold_back
+from engine.tasks.kind import NOTHING, TaskKind, fail, give_input, hold_back, under_way
 from engine.tasks.plan import Node
 from engine.tasks.snapshot import inline_snapshot, input_for
 
@@ -75,7 +75,7 @@ class SubWorkflow(TaskKind):
     def launch(self, d: Draft, run: Run, node: Node) -> None:
         """Write the child's start; from here on the task waits for its end."""
         if d.facts.held(d.execution, run):
-            self.under_way(d, run)
+            under_way(d, run)
             return
         given = d.input(run)
         try:
@@ -129,7 +129,7 @@ class SubWorkflow(TaskKind):
                 isolated=execution.isolated,
             ),
         )
-        self.under_way(d, run)
+        under_way(d, run)
         run.child_id = child
         run.output = encode({"subWorkflowId": child})
 
@@ -145,14 +145,6 @@ class SubWorkflow(TaskKind):
             named = f"{snapshot.definition.name}.{snapshot.definition.version}/{holder.id}"
             follow_holder(d, run, holder, named)
         return holder is not None
-
-    @staticmethod
-    def under_way(d: Draft, run: Run) -> None:
-        """The task waits for an end that comes from elsewhere."""
-        run.status = TaskStatus.IN_PROGRESS
-        run.started_at = run.started_at or d.facts.now
-        run.updated_at = d.facts.now
-        run.due_at = run.callback_after = 0
 
     @staticmethod
     def _described(d: Draft, definition: Json, own_id: str) -> Json:

@@ -157,6 +157,16 @@ class Draft(View):
             "large data elsewhere and pass a reference."
         )
 
+    def variables_complaint(self, encoded: bytes) -> str | None:
+        """Why the execution cannot have these variables."""
+        limit = self.facts.limits.variables
+        if len(encoded) <= limit:
+            return None
+        return (
+            f"The variables payload size: {len(encoded)} of workflow: {self.execution.id} is "
+            f"greater than the permissible limit: {limit // 1024} kilobytes"
+        )
+
     def _refuse_size(self, run: Run) -> None:
         """A payload above the limit fails its attempt for good, and is not kept."""
         limit = self.facts.limits.task_payload

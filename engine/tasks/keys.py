@@ -8,7 +8,7 @@ from engine.model.record import decode, encode
 from engine.model.requests import IdempotencyStrategy
 from engine.model.status import ExecutionStatus, TaskStatus
 from engine.tasks.draft import Draft
-from engine.tasks.kind import fail
+from engine.tasks.kind import fail, under_way
 
 LOOKS_MS = 1000
 """How often a task looks at the execution of another that it waits for."""
@@ -59,11 +59,8 @@ def _promised(d: Draft, name: str | None, key: str) -> Holder | None:
 def follow_holder(d: Draft, run: Run, holder: Holder, named: str) -> None:
     """The task ends as the execution of another ends, and looks again until then."""
     if not holder.status.terminal:
-        run.status = TaskStatus.IN_PROGRESS
-        run.started_at = run.started_at or d.facts.now
-        run.updated_at = d.facts.now
+        under_way(d, run)
         run.due_at = d.facts.now + LOOKS_MS
-        run.callback_after = 0
         run.output = encode({"subWorkflowId": holder.id})
         return
     end_as_child(d, run, holder.id, holder.status, holder.output, named, holder.reason)

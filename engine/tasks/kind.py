@@ -83,6 +83,14 @@ def hold_back(run: Run, node: Node, again: Again | None) -> None:
         run.due_at = run.scheduled_at + node.task.start_delay * 1000
 
 
+def under_way(d: Draft, run: Run) -> None:
+    """The attempt waits for an end that comes from elsewhere."""
+    run.status = TaskStatus.IN_PROGRESS
+    run.started_at = run.started_at or d.facts.now
+    run.updated_at = d.facts.now
+    run.due_at = run.callback_after = 0
+
+
 def fail(
     d: Draft,
     run: Run,
