@@ -25,8 +25,7 @@ DEEPEST = 100
 """Ancestors that a sub-workflow may have. Definitions that start each other in a circle would go on
 for ever, faster than anybody could terminate them."""
 
-
-_PATH = "startWorkflow.externalInputPayloadStoragePath"
+_INPUT_PATH = "startWorkflow.externalInputPayloadStoragePath"
 
 
 class SubWorkflow(TaskKind):
@@ -78,67 +77,45 @@ class SubWorkflow(TaskKind):
             under_way(d, run)
             return
         given = d.input(run)
-        try:
-            snapshot = self._snapshot(d, given)
-        except InvalidInput as error:
-            fail(d, run, str(error))
-            return
+        snapshot = self._snapshot(d, given)
         if isinstance(snapshot, str):
             fail(d, run, snapshot)
             return
-        key = str(given.get("idempotencyKey") or "")
-        strategy = strategy_of(d, run, given.get("idempotencyStrategy"))
-        if strategy is None or (key and self._taken_by_another(d, run, snapshot, key, strategy)):
+        if self._settled_by_its_key(d, run, given, snapshot):
             return
-        execution = d.execution
-        depth = depth_of(execution.id) + 1
-        complaint = _too_deep(snapshot, depth) or too_many(d, snapshot)
-        if complaint is not None:
-            fail(d, run, complaint, for_good=True)
+        depth = depth_of(d.execution.id) + 1
+        runaway = _too_deep(snapshot, depth) or too_many(d, snapshot)
+        if runaway is not None:
+            fail(d, run, runaway, for_good=True)
             return
-        generation = "" if run.child_id is None else f":{run.child_id}"
-        child = child_id(execution.id, run.task_id + generation, run.attempt, depth)
-        own_domains = given.get("subWorkflowTaskToDomain")
-        child_input = given.get("workflowInput") or given
-        if given.get("subWorkflowDefinition") is not None:
-            child_input = {**child_input, "_systemMetadata": {"dynamic": True}}
-        try:
-            child_input = input_for(snapshot.definition, child_input, d.facts.schema_complaint)
-        except InvalidInput as error:
-            fail(d, run, str(error))
+        child = _next_child(d, run, depth)
+        child_input = self._input(d, given, snapshot, child)
+        if isinstance(child_input, str):
+            fail(d, run, child_input)
             return
-        encoded = encode(child_input)
-        complaint = d.size_complaint("input", encoded, child)
-        if complaint is not None:
-            fail(d, run, complaint)
-            return
-        d.send(
-            child,
-            Start(
-                definition=snapshot.definition,
-                definition_hash=snapshot.hash,
-                input=encoded,
-                correlation_id=execution.correlation_id,
-                priority=run.priority if given.get("priority") is not None else 0,
-                task_to_domain=own_domains or dict(execution.task_to_domain),
-                parent_id=execution.id,
-                parent_task_id=run.task_id,
-                idempotency_key=key or None,
-                # Whether the key is free has just been looked at.
-                idempotency_strategy=IdempotencyStrategy.FAIL_ON_RUNNING,
-                isolated=execution.isolated,
-            ),
-        )
+        d.send(child, self._start(d, run, given, snapshot, child_input))
         under_way(d, run)
         run.child_id = child
         run.output = encode({"subWorkflowId": child})
 
     @staticmethod
-    def _taken_by_another(
-        d: Draft, run: Run, snapshot: Snapshot, key: str, strategy: IdempotencyStrategy
-    ) -> bool:
-        """Is there an execution under this key already? Then the task goes by that, or fails."""
-        holder = holder_of(d, snapshot.definition.name, key, strategy)
+    def _snapshot(d: Draft, given: dict[str, Json]) -> Snapshot | str:
+        """The child's definition, or why there is none."""
+        inline = given.get("subWorkflowDefinition")
+        try:
+            return _registered(d, given) if inline is None else inline_snapshot(inline, d.facts)
+        except InvalidInput as error:
+            return str(error)
+
+    @staticmethod
+    def _settled_by_its_key(d: Draft, run: Run, given: dict[str, Json], snapshot: Snapshot) -> bool:
+        """Is no child to be started, because of the idempotency key? Where an execution is under it
+        already, the task goes by that or fails; where the strategy is none, it fails."""
+        key = str(given.get("idempotencyKey") or "")
+        strategy = strategy_of(d, run, given.get("idempotencyStrategy"))
+        if strategy is None:
+            return True
+        holder = holder_of(d, snapshot.definition.name, key, strategy) if key else None
         if isinstance(holder, str):
             fail(d, run, holder)
         elif holder is not None:
@@ -147,33 +124,71 @@ class SubWorkflow(TaskKind):
         return holder is not None
 
     @staticmethod
+    def _input(d: Draft, given: dict[str, Json], snapshot: Snapshot, child: str) -> bytes | str:
+        """What the child begins with, encoded, or why it cannot begin with that."""
+        brought = given.get("workflowInput") or given
+        if given.get("subWorkflowDefinition") is not None:
+            brought = {**brought, "_systemMetadata": {"dynamic": True}}
+        try:
+            completed = input_for(snapshot.definition, brought, d.facts.schema_complaint)
+        except InvalidInput as error:
+            return str(error)
+        encoded = encode(completed)
+        return d.size_complaint("input", encoded, child) or encoded
+
+    @staticmethod
+    def _start(
+        d: Draft, run: Run, given: dict[str, Json], snapshot: Snapshot, child_input: bytes
+    ) -> Start:
+        """The event that begins the child."""
+        execution = d.execution
+        return Start(
+            definition=snapshot.definition,
+            definition_hash=snapshot.hash,
+            input=child_input,
+            correlation_id=execution.correlation_id,
+            priority=run.priority if given.get("priority") is not None else 0,
+            task_to_domain=given.get("subWorkflowTaskToDomain") or dict(execution.task_to_domain),
+            parent_id=execution.id,
+            parent_task_id=run.task_id,
+            idempotency_key=str(given.get("idempotencyKey") or "") or None,
+            # Whether the key is free has just been looked at.
+            idempotency_strategy=IdempotencyStrategy.FAIL_ON_RUNNING,
+            isolated=execution.isolated,
+        )
+
+    @staticmethod
     def _described(d: Draft, definition: Json, own_id: str) -> Json:
         """An in-line definition stays as written, its expressions are its own; a text names where
         to find one."""
         return d.fill_value(definition, own_id) if isinstance(definition, str) else definition
 
-    @staticmethod
-    def _snapshot(d: Draft, given: dict[str, Json]) -> Snapshot | str:
-        """The child's definition, or why there is none."""
-        inline = given.get("subWorkflowDefinition")
-        if inline is not None:
-            return inline_snapshot(inline, d.facts)
-        name, version = given.get("subWorkflowName"), given.get("subWorkflowVersion")
-        if not name:
-            return "SubWorkflow name is null and no workflowDefinition supplied"
-        try:
-            number = int(version) or None if version not in (None, "") else None
-        except (TypeError, ValueError):
-            return f"subWorkflowParam.version is no number: {version!r}"
-        found = d.facts.definition(str(name), number)
-        if found is None:
-            shown = "null" if number is None else number
-            return f"No such workflow defined. name={name}, version={shown}"
-        return found
-
     def cancel(self, d: Draft, run: Run, node: Node, reason: str) -> None:
         if run.child_id is not None:
             d.send(run.child_id, Terminate(reason=reason, by_parent=True))
+
+
+def _registered(d: Draft, given: dict[str, Json]) -> Snapshot | str:
+    """The definition of a name and version, or why there is none."""
+    name, version = given.get("subWorkflowName"), given.get("subWorkflowVersion")
+    if not name:
+        return "SubWorkflow name is null and no workflowDefinition supplied"
+    try:
+        number = int(version) or None if version not in (None, "") else None
+    except (TypeError, ValueError):
+        return f"subWorkflowParam.version is no number: {version!r}"
+    found = d.facts.definition(str(name), number)
+    if found is None:
+        shown = "null" if number is None else number
+        return f"No such workflow defined. name={name}, version={shown}"
+    return found
+
+
+def _next_child(d: Draft, run: Run, depth: int) -> str:
+    """The id of the child that an attempt starts now. One that is reopened in place has had a child
+    before, whose id may not come again."""
+    generation = "" if run.child_id is None else f":{run.child_id}"
+    return child_id(d.execution.id, run.task_id + generation, run.attempt, depth)
 
 
 def _too_deep(snapshot: Snapshot, depth: int) -> str | None:
@@ -283,7 +298,7 @@ class StartWorkflow(AtOnce):
         """The event that begins it. EngineError: its input cannot be had, or breaks its schema."""
         execution = d.execution
         path = request.external_input_payload_storage_path
-        brought = decode(d.facts.named(_PATH, path)) if path else request.input or {}
+        brought = decode(d.facts.named(_INPUT_PATH, path)) if path else request.input or {}
         return Start(
             definition=found.definition,
             definition_hash=found.hash,
