@@ -6,6 +6,7 @@ more: a null for a number or a flag is its zero, numbers and flags may come as t
 
 import json
 import math
+from collections.abc import Mapping
 from enum import StrEnum
 from functools import cache
 from typing import Annotated, Any, Self
@@ -54,6 +55,11 @@ OptionalInt = Annotated[_Bounded | None, BeforeValidator(_whole)]
 Flag = Annotated[bool, BeforeValidator(_flag)]
 Text = Annotated[str, BeforeValidator(_text)]
 OptionalText = Annotated[str | None, BeforeValidator(_text)]
+
+
+def present(fields: Mapping[str, Json]) -> dict[str, Json]:
+    """Those fields that have a value."""
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 class Record(BaseModel):

@@ -36,8 +36,9 @@ from engine.model.requests import (
 )
 from engine.model.status import ExecutionStatus, TaskStatus
 from engine.rules.decide import decide
-from engine.rules.rendering import spliced, task_json, workflow_json
+from engine.rules.rendering import workflow_json
 from engine.rules.starts import Sound, definition_for, require_startable
+from engine.rules.task_rendering import spliced, task_json
 from engine.services.archive_shelf import ArchiveShelf
 from engine.services.payloads import Payloads
 from engine.services.port import Port, ask

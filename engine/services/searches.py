@@ -6,7 +6,7 @@ from typing import Any
 from engine.model.errors import InvalidInput
 from engine.model.execution import Run
 from engine.model.record import Json
-from engine.rules.rendering import shown_output
+from engine.rules.task_rendering import shown_output
 from engine.services.executions import Executions
 from engine.services.summaries import task_summary, workflow_summary
 from engine.store import archive, reading, search

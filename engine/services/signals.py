@@ -13,7 +13,8 @@ from engine.instruments.telemetry import Telemetry
 from engine.model.errors import InvalidInput, NotFound
 from engine.model.execution import Execution, Run
 from engine.model.record import Json
-from engine.rules.rendering import payload_bytes, shown_output, spliced, workflow_json
+from engine.rules.rendering import workflow_json
+from engine.rules.task_rendering import blocking_task_json
 from engine.services.executions import Executions
 from engine.services.tasks import Tasks, reported_status
 from engine.tasks.view import View
@@ -173,7 +174,7 @@ class Signals:
             return {**head, **self._workflow_part(target.id)}
         if strategy is ReturnStrategy.BLOCKING_WORKFLOW:
             return {**head, **self._workflow_part(blocked.view.execution.id)}
-        return {**head, **_task_part(blocked)}
+        return {**head, **blocking_task_json(blocked.view, blocked.run)}
 
     def _workflow_part(self, workflow_id: str) -> Document:
         shown = workflow_json(self._executions.view(workflow_id))
@@ -192,28 +193,3 @@ class Signals:
             "reasonForIncompletion",
         )
         return {name: shown[name] for name in names if name in shown}
-
-
-def _task_part(blocked: Blocked) -> Document:
-    view, run = blocked.view, blocked.run
-    hidden = view.execution.definition.masked_fields
-    shown: Document = {
-        "workflowId": view.execution.id,
-        "correlationId": view.execution.correlation_id,
-        "input": spliced(payload_bytes(view, run, "input"), hidden),
-        "output": spliced(shown_output(view, run), hidden),
-        "taskType": run.type,
-        "taskId": run.task_id,
-        "referenceTaskName": run.reference,
-        "retryCount": run.attempt,
-        "taskDefName": run.name,
-        "retriedTaskId": run.retried_task_id,
-        "workflowType": view.execution.definition.name,
-        "reasonForIncompletion": run.reason,
-        "priority": run.priority,
-        "createdBy": run.worker,
-        "createTime": run.started_at,
-        "updateTime": run.updated_at,
-        "status": run.status.value,
-    }
-    return {name: value for name, value in shown.items() if value is not None}

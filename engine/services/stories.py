@@ -13,9 +13,9 @@ from engine.model.events import (
     Terminate,
 )
 from engine.model.execution import Run
-from engine.model.record import Json, decode
+from engine.model.record import Json, decode, present
 from engine.rules.preview import preview
-from engine.rules.rendering import task_json
+from engine.rules.task_rendering import outline_entry, task_json
 from engine.services.archive_shelf import ArchiveShelf
 from engine.services.executions import Executions
 from engine.services.logs import Logs
@@ -55,7 +55,16 @@ class Stories:
         if since is not None:
             touched = self._touched(workflow_id, since)
             runs = [run for run in runs if run.seq in touched or run.open]
-        shown: Document = {
+        optional = {
+            "correlationId": execution.correlation_id,
+            "parentWorkflowId": execution.parent_id,
+            "parentWorkflowTaskId": execution.parent_task_id,
+            "createdBy": execution.created_by,
+            "reasonForIncompletion": execution.reason,
+            "stuck": execution.stuck,
+            "reRunFromWorkflowId": execution.rerun_from,
+        }
+        return {
             "workflowId": execution.id,
             "workflowName": execution.definition.name,
             "workflowVersion": execution.definition.version,
@@ -66,19 +75,9 @@ class Stories:
             "priority": execution.priority,
             "definitionHash": execution.definition_hash,
             "line": execution.line,
-            "tasks": [_entry(run) for run in runs],
+            "tasks": [outline_entry(run) for run in runs],
+            **present(optional),
         }
-        optional = {
-            "correlationId": execution.correlation_id,
-            "parentWorkflowId": execution.parent_id,
-            "parentWorkflowTaskId": execution.parent_task_id,
-            "createdBy": execution.created_by,
-            "reasonForIncompletion": execution.reason,
-            "stuck": execution.stuck,
-            "reRunFromWorkflowId": execution.rerun_from,
-        }
-        shown.update({name: value for name, value in optional.items() if value is not None})
-        return shown
 
     def _touched(self, workflow_id: str, since: int) -> set[int]:
         return {
@@ -108,7 +107,7 @@ class Stories:
         self._executions.view(workflow_id, payloads=False)
         return {
             "workflowId": workflow_id,
-            "tasks": [_entry(run) for run in self._before(workflow_id)],
+            "tasks": [outline_entry(run) for run in self._before(workflow_id)],
         }
 
     def _before(self, workflow_id: str) -> list[Run]:
@@ -134,11 +133,9 @@ class Stories:
         lines = self._lines(workflow_id, after, most)
         shown = []
         for line in lines:
-            entry: Document = {"line": line.line, "at": line.at, "cause": line.cause}
-            for name, value in (("by", line.by), ("why", line.why)):
-                if value is not None:
-                    entry[name] = value
-            shown.append({**entry, **decode(line.body), "chain": line.chain})
+            told = present({"by": line.by, "why": line.why})
+            head: Document = {"line": line.line, "at": line.at, "cause": line.cause, **told}
+            shown.append({**head, **decode(line.body), "chain": line.chain})
         return {"workflowId": workflow_id, "lines": shown, "more": len(lines) == most}
 
     def preview(self, workflow_id: str, asked: Document) -> Document:
@@ -206,8 +203,7 @@ class Stories:
                 "results": [workflow_summary(row) for row in rows],
             },
             "oldestWaiting": [
-                {"workflowId": id_, "scheduledTime": step.scheduled_at, **_entry(step)}
-                for id_, step in waiting
+                {"workflowId": workflow_id, **outline_entry(run)} for workflow_id, run in waiting
             ],
         }
 
@@ -215,35 +211,3 @@ class Stories:
 def _same(view: View, run: Run, others: list[Run]) -> list[Document]:
     """Those of some attempts that are at the same task, as the API shows them."""
     return [task_json(view, other) for other in others if other.reference == run.reference]
-
-
-def _entry(step: reading.Step | Run) -> Document:
-    """An attempt in the outline. What has no value is left out."""
-    shown: Document = {
-        "seq": step.seq,
-        "taskId": step.task_id,
-        "ref": step.ref,
-        "reference": step.reference,
-        "iteration": step.iteration,
-        "attempt": step.attempt,
-        "type": step.type,
-        "name": step.name,
-        "status": str(step.status),
-        "retried": bool(step.retried),
-        "pollCount": step.poll_count,
-        "scheduledTime": step.scheduled_at,
-        "startTime": step.started_at,
-        "updateTime": step.updated_at,
-        "endTime": step.ended_at,
-    }
-    optional = {
-        "dueAt": step.due_at or None,
-        "wakeAt": step.wake_at or None,
-        "subWorkflowId": step.child_id,
-        "reason": step.reason,
-        "workerId": step.worker,
-        "domain": step.domain,
-        "fork": step.fork,
-    }
-    shown.update({name: value for name, value in optional.items() if value is not None})
-    return shown

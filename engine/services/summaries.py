@@ -4,7 +4,7 @@ from collections.abc import Collection
 from datetime import UTC, datetime
 
 from engine.model.execution import Run
-from engine.model.record import Json, encode
+from engine.model.record import Json, encode, present
 from engine.rules.redaction import masked
 from engine.store.reading import Listed
 
@@ -50,7 +50,7 @@ def workflow_summary(row: Listed, hidden: Collection[str] = ()) -> dict[str, Jso
         "externalInputPayloadStoragePath": input_path,
         "externalOutputPayloadStoragePath": output_path,
     }
-    shown.update({name: value for name, value in optional.items() if value is not None})
+    shown.update(present(optional))
     return shown
 
 
@@ -87,7 +87,7 @@ def task_summary(run: Run, of: Listed, hidden: Collection[str] = ()) -> dict[str
         "externalInputPayloadStoragePath": input_path,
         "externalOutputPayloadStoragePath": output_path,
     }
-    shown.update({name: value for name, value in optional.items() if value is not None})
+    shown.update(present(optional))
     return shown
 
 

@@ -8,13 +8,13 @@ from functools import partial
 from engine.core.inbox import Asked, Handed, Wanted
 from engine.model.errors import InvalidInput, NotFound
 from engine.model.events import ExtendLease, GiveBack, Result
-from engine.model.execution import EMPTY, Run
+from engine.model.execution import Run
 from engine.model.facts import Facts
 from engine.model.ids import TaskPlace, task_place
-from engine.model.record import Json, decode, encode
+from engine.model.record import Json, encode
 from engine.model.requests import TaskResult
 from engine.model.status import REPORTABLE, TaskStatus
-from engine.rules.rendering import task_json
+from engine.rules.task_rendering import handed_json, task_json
 from engine.services.payloads import Payloads
 from engine.services.port import Port
 from engine.services.secrets import Secrets
@@ -117,12 +117,7 @@ class Tasks:
             self._homes.clear()
         self._homes[handed.run.task_id] = (handed.run.type, handed.run.domain)
         view = View(handed.execution, Facts(now=self._port.core.clock.now()))
-        shown = task_json(view, handed.run, payloads=False)
-        # Whole, with its secrets: a file holds none, and not every client would fetch it.
-        shown["inputData"] = self.input_of(handed)
-        shown.pop("externalInputPayloadStoragePath", None)
-        apart = handed.run.output_path is not None
-        shown["outputData"] = decode(EMPTY if apart else handed.run.output or EMPTY)
+        shown = handed_json(view, handed.run, self.input_of(handed))
         names = handed.node.task_def.runtime_metadata
         if names:
             shown["runtimeMetadata"] = {name: self._secrets.of(name) for name in names}

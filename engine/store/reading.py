@@ -15,6 +15,7 @@ from sqlalchemy import (
     and_,
     func,
     literal_column,
+    null,
     or_,
     select,
     text,
@@ -34,6 +35,7 @@ TASK: Table = table_of(tables.TaskRow)
 ARCHIVED: Table = table_of(tables.ArchivedExecution)
 ARCHIVED_TASK: Table = table_of(tables.ArchivedTask)
 _LIVE = tuple(sorted(status.value for status in EXECUTION_LIVE))
+_LARGE = frozenset({"input", "output", "metadata", "node"})
 COUNTED_TO = 10_000
 """Counts stop here: whoever sees this number reads it as "that many and more"."""
 
@@ -234,42 +236,6 @@ def children(session: Session, workflow_id: str) -> list[str]:
     return [id_ for _, id_ in session.execute(union_all(*of_parent).order_by("key"))]
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """An attempt as the picture and the timeline show it."""
-
-    seq: int
-    task_id: str
-    ref: str
-    reference: str
-    type: str
-    name: str
-    status: str
-    iteration: int
-    attempt: int
-    retried: bool
-    scheduled_at: int
-    started_at: int
-    updated_at: int
-    ended_at: int
-    due_at: int
-    wake_at: int
-    poll_count: int
-    worker: str | None
-    reason: str | None
-    child_id: str | None
-    carrier: str | None
-    domain: str | None
-    fork: str | None
-
-
-def outline(session: Session, key: int) -> list[Step]:
-    """All attempts of an execution, no payload read."""
-    columns = (TASK.c[name] for name in Step.__dataclass_fields__)
-    rows = session.execute(select(*columns).where(TASK.c.execution == key).order_by(TASK.c.seq))
-    return [Step(*row) for row in rows]
-
-
 def tasks(
     session: Session, key: int, statuses: Sequence[str] = (), start: int = 0, count: int = 15
 ) -> tuple[list[Run], int]:
@@ -399,11 +365,11 @@ def open_attempts(
     return [(execution, seq) for execution, seq in rows]
 
 
-def oldest_waiting(session: Session, limit: int = 10) -> list[tuple[str, Step]]:
-    """The attempts that have waited longest for a worker, with their workflow ids."""
-    columns = (TASK.c[name] for name in Step.__dataclass_fields__)
+def oldest_waiting(session: Session, limit: int = 10) -> list[tuple[str, Run]]:
+    """The attempts that have waited longest for a worker, without payloads, with their workflow
+    ids."""
     asked = (
-        select(EXECUTION.c.id, *columns)
+        select(EXECUTION.c.id, *_without_payloads(TASK))
         .join(EXECUTION, EXECUTION.c.key == TASK.c.execution)
         .where(
             TASK.c.carrier.is_not(None),
@@ -413,4 +379,10 @@ def oldest_waiting(session: Session, limit: int = 10) -> list[tuple[str, Step]]:
         .order_by(TASK.c.scheduled_at)
         .limit(limit)
     )
-    return [(row[0], Step(*row[1:])) for row in session.execute(asked)]
+    rows = session.execute(asked).all()
+    return [(row[0], run_of(row[1:], lambda held: held)) for row in rows]
+
+
+def _without_payloads(table: Table) -> list[ColumnElement[Any]]:
+    """The columns of an attempt, those that may be large left empty."""
+    return [null() if name in _LARGE else table.c[name] for name in RUN_FIELDS]

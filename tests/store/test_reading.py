@@ -109,18 +109,6 @@ def test_ids_are_found_by_name_by_correlation_and_by_parent(database: RowStore) 
     assert read(lambda s: reading.children(s, "workflow-1")) == ["workflow-3"]
 
 
-def test_the_outline_tells_each_attempt_without_its_payload(database: RowStore) -> None:
-    execution = started(
-        database, {"worker": "w", "output": BIG}, {"iteration": 2, "retried": True, "carrier": None}
-    )
-    steps = database.read(lambda session: reading.outline(session, execution.key))
-    assert [(step.seq, step.ref, step.iteration, step.retried) for step in steps] == [
-        (1, "charge", 0, False),
-        (2, "charge", 2, True),
-    ]
-    assert (steps[0].worker, steps[0].status) == ("w", "SCHEDULED")
-
-
 def test_attempts_come_in_pages_with_their_payloads(database: RowStore) -> None:
     execution = started(
         database, {"output": BIG}, {"status": TaskStatus.FAILED, "carrier": None}, {}

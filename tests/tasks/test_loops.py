@@ -13,7 +13,7 @@ from engine.model.record import Json, decode, encode
 from engine.model.status import ExecutionStatus, TaskStatus
 from engine.rules.decide import decide
 from engine.rules.recheck import recheck
-from engine.rules.rendering import task_json
+from engine.rules.task_rendering import task_json
 from engine.tasks.view import View
 from tests.builders import (
     Bench,
