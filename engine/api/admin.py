@@ -117,7 +117,7 @@ class Admin:
     def update_by_id(self, call: Call) -> None:
         """Report on an open task by its id."""
         path = call.path
-        task = self._house.tasks.get(path["taskId"])
+        task = self._house.executions.task(path["taskId"])
         if task["workflowInstanceId"] != path["id"]:
             raise InvalidInput(f"Task {path['taskId']} is none of workflow {path['id']}.")
         reference = str(task["referenceTaskName"])

@@ -150,13 +150,7 @@ class TaskRoutes:
 
     def get(self, call: Call) -> dict[str, Json]:
         """A task."""
-        try:
-            return self._tasks.get(call.path["id"])
-        except NotFound:
-            archived = self._house.executions.archived_task(call.path["id"])
-            if archived is None:
-                raise
-            return archived
+        return self._house.executions.task(call.path["id"])
 
 
 _QUEUE = ("taskType", "domain", "isolationGroupId", "executionNamespace")

@@ -1,9 +1,9 @@
-"""What a caller can ask about executions: start, read, pause ... retry, rerun, restart."""
+"""What a caller can ask of executions: start, pause ... retry, rerun, restart. How one is read is in
+`committed.py`."""
 
 import os
 from collections.abc import Callable
 from concurrent.futures import Future
-from functools import partial
 from typing import Any
 
 from engine.core.inbox import Asked
@@ -25,7 +25,7 @@ from engine.model.events import (
     Terminate,
 )
 from engine.model.execution import EMPTY
-from engine.model.facts import Facts, Snapshot
+from engine.model.facts import Snapshot
 from engine.model.ids import execution_id, task_place
 from engine.model.record import Json, decode, encode
 from engine.model.requests import (
@@ -34,23 +34,19 @@ from engine.model.requests import (
     SkipRequest,
     StartWorkflowRequest,
 )
-from engine.model.status import ExecutionStatus, TaskStatus
 from engine.rules.decide import decide
-from engine.rules.rendering import workflow_json
 from engine.rules.starts import Sound, definition_for, require_startable
-from engine.rules.task_rendering import spliced, task_json
 from engine.services.archive_shelf import ArchiveShelf
+from engine.services.committed import Committed
 from engine.services.payloads import Payloads
 from engine.services.port import Port, ask
 from engine.services.schemas import schema_complaint
 from engine.store.contract import Store
-from engine.tasks.restoring import restore
 from engine.tasks.snapshot import input_for
-from engine.tasks.view import View
 
 
-class Executions:
-    """The verbs, and reading one execution."""
+class Executions(Committed):
+    """The verbs, beside reading one execution."""
 
     def __init__(
         self,
@@ -61,9 +57,7 @@ class Executions:
         payloads: Payloads | None = None,
         sound: Sound | None = None,
     ) -> None:
-        self._port = port
-        self._store = store
-        self._archive = archive
+        super().__init__(port, store, archive)
         self._randomness = randomness
         self._payloads = payloads or Payloads()
         self._sound = sound
@@ -99,6 +93,21 @@ class Executions:
         self, request: StartWorkflowRequest, by: str | None, *, isolated: bool = False
     ) -> Start:
         """The event that starts what a request describes."""
+        try:
+            return self._prepared(request, by, isolated)
+        except Exception:
+            self._port.core.telemetry.say(
+                "start.refused", name=request.name, owner=self._asked_owner(request)
+            )
+            raise
+
+    def _asked_owner(self, request: StartWorkflowRequest) -> str | None:
+        """Whose the definition is that a request names or brings, as far as it is at hand."""
+        known = self._port.core.knowledge.known(request.name or "", request.version)
+        definition = request.workflow_def or (known and known.definition)
+        return definition.owner_app if definition else None
+
+    def _prepared(self, request: StartWorkflowRequest, by: str | None, isolated: bool) -> Start:
         require_startable(request)
         found = self.snapshot_for(request)
         given = input_for(found.definition, self.input_of(request), schema_complaint)
@@ -134,89 +143,6 @@ class Executions:
     def snapshot_for(self, request: StartWorkflowRequest) -> Snapshot:
         """The definition a request names or brings, ready to run by."""
         return definition_for(request, self._port.core.knowledge, self._sound)
-
-    # Read
-
-    def view(self, workflow_id: str, payloads: bool = True) -> View:
-        """An execution as it is committed. NotFound when there is none."""
-        key = self._store.key_of(workflow_id)
-        found = self._archived(workflow_id) if key is None else self.view_of(key, payloads)
-        if found is None:
-            raise NotFound(f"No such workflow found by id: {workflow_id}")
-        return found
-
-    def _archived(self, place: str | int) -> View | None:
-        """The same from the archive, always with its payloads."""
-        if self._archive is None or (found := self._archive.find(place)) is None:
-            return None
-        facts = Facts(now=self._port.core.clock.now(), payload=self._archive.payloads_of(found))
-        return View(restore(found.loaded.execution, found.loaded.runs), facts)
-
-    def view_of(self, key: int, payloads: bool = False) -> View | None:
-        """The same by number; None when there is none."""
-        loaded = self._store.load(key, payloads)
-        if loaded is None:
-            return self._archived(key)
-        facts = Facts(
-            now=self._port.core.clock.now(),
-            payload=partial(self._store.payload, key),
-            outputs=partial(self._store.outputs, key),
-        )
-        return View(restore(loaded.execution, loaded.runs), facts)
-
-    def head(self, workflow_id: str) -> View:
-        """An execution without its attempts, as it is committed. NotFound when there is none."""
-        found = self._store.head(workflow_id)
-        if found is None:
-            return self.view(workflow_id, payloads=False)
-        facts = Facts(
-            now=self._port.core.clock.now(),
-            payload=partial(self._store.payload, found.key),
-        )
-        return View(found, facts)
-
-    def get(self, workflow_id: str, tasks: bool = True) -> dict[str, Json]:
-        """An execution in Conductor's JSON."""
-        view = self.view(workflow_id) if tasks else self.head(workflow_id)
-        return workflow_json(view, tasks)
-
-    def shown(self, key: int, tasks: bool = True) -> dict[str, Json] | None:
-        """The same by number; None when there is none."""
-        view = self.view_of(key, payloads=tasks)
-        return None if view is None else workflow_json(view, tasks)
-
-    def stand(self, workflow_id: str) -> tuple[ExecutionStatus, dict[int, TaskStatus]]:
-        """Its status and that of each attempt."""
-        execution = self.view(workflow_id, payloads=False).execution
-        return execution.status, {seq: run.status for seq, run in execution.runs.items()}
-
-    @staticmethod
-    def task_in(view: View | None, seq: int) -> dict[str, Json] | None:
-        """One of its attempts in Conductor's JSON; None when it is gone."""
-        run = None if view is None else view.execution.runs.get(seq)
-        return None if view is None or run is None else task_json(view, run)
-
-    def archived_task(self, task_id: str) -> dict[str, Json] | None:
-        """An attempt of an archived execution in Conductor's JSON; None when there is none."""
-        place = task_place(task_id)
-        view = None if place is None else self._archived(place.execution)
-        shown = None if place is None else self.task_in(view, place.seq)
-        return shown if shown is not None and shown["taskId"] == task_id else None
-
-    def status(self, workflow_id: str, output: bool, variables: bool) -> dict[str, Json]:
-        """Conductor's WorkflowStatus: an execution in a few words."""
-        view = self.head(workflow_id)
-        execution = view.execution
-        shown: dict[str, Json] = {"workflowId": execution.id, "status": execution.status.value}
-        if execution.correlation_id:
-            shown["correlationId"] = execution.correlation_id
-        if output:
-            held = execution.output
-            held = view.facts.payload(0, "output") if held is None else held
-            shown["output"] = spliced(held, execution.definition.masked_fields)
-        if variables:
-            shown["variables"] = spliced(execution.variables, execution.definition.masked_fields)
-        return shown
 
     # Verbs
 

@@ -7,7 +7,7 @@ from engine.model.errors import InvalidInput
 from engine.model.execution import Run
 from engine.model.record import Json
 from engine.rules.task_rendering import shown_output
-from engine.services.executions import Executions
+from engine.services.committed import Committed
 from engine.services.summaries import task_summary, workflow_summary
 from engine.store import archive, reading, search
 from engine.store.rowstore import RowStore
@@ -23,7 +23,7 @@ Document = dict[str, Json]
 class Searches:
     """Questions that are answered from the store alone."""
 
-    def __init__(self, store: RowStore, executions: Executions) -> None:
+    def __init__(self, store: RowStore, executions: Committed) -> None:
         self._store = store
         self._executions = executions
 

@@ -15,7 +15,7 @@ from engine.model.execution import Execution, Run
 from engine.model.record import Json
 from engine.rules.rendering import workflow_json
 from engine.rules.task_rendering import blocking_task_json
-from engine.services.executions import Executions
+from engine.services.committed import Committed
 from engine.services.tasks import Tasks, reported_status
 from engine.tasks.view import View
 
@@ -74,7 +74,7 @@ class Stand:
 class Signals:
     """Looking, signalling, and being told when to look again."""
 
-    def __init__(self, telemetry: Telemetry, executions: Executions, tasks: Tasks) -> None:
+    def __init__(self, telemetry: Telemetry, executions: Committed, tasks: Tasks) -> None:
         self._executions = executions
         self._tasks = tasks
         self._lock = threading.Lock()

@@ -17,7 +17,7 @@ from engine.model.record import Json, decode, present
 from engine.rules.preview import preview
 from engine.rules.task_rendering import outline_entry, task_json
 from engine.services.archive_shelf import ArchiveShelf
-from engine.services.executions import Executions
+from engine.services.committed import Committed
 from engine.services.logs import Logs
 from engine.services.port import Port
 from engine.services.searches import wanted
@@ -38,7 +38,7 @@ MOST_LINES = 1000
 class Stories:
     """Reading what happened, and asking what would."""
 
-    def __init__(self, port: Port, store: RowStore, executions: Executions, logs: Logs) -> None:
+    def __init__(self, port: Port, store: RowStore, executions: Committed, logs: Logs) -> None:
         self._port = port
         self._store = store
         self._executions = executions

@@ -1,11 +1,11 @@
-"""What a caller can ask about tasks: poll, report, look at."""
+"""What a worker asks about tasks: poll and report. How one is read is in `committed.py`."""
 
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
-from functools import partial
 
 from engine.core.inbox import Asked, Handed, Wanted
+from engine.instruments.counted import NO_DOMAIN
 from engine.model.errors import InvalidInput, NotFound
 from engine.model.events import ExtendLease, GiveBack, Result
 from engine.model.execution import Run
@@ -14,13 +14,12 @@ from engine.model.ids import TaskPlace, task_place
 from engine.model.record import Json, encode
 from engine.model.requests import TaskResult
 from engine.model.status import REPORTABLE, TaskStatus
-from engine.rules.task_rendering import handed_json, task_json
+from engine.rules.task_rendering import handed_json
 from engine.services.payloads import Payloads
 from engine.services.port import Port
 from engine.services.secrets import Secrets
 from engine.services.sightings import Sightings
 from engine.store.contract import Store
-from engine.tasks.restoring import restore
 from engine.tasks.view import View
 
 LONGEST_POLL_MS = 5000
@@ -53,7 +52,7 @@ class Poll:
 
 
 class Tasks:
-    """Handing out, taking in, and reading tasks."""
+    """Handing out and taking in tasks."""
 
     def __init__(
         self, port: Port, store: Store, secrets: Secrets, payloads: Payloads | None = None
@@ -80,14 +79,26 @@ class Tasks:
     ) -> "Poll":
         """Ask for up to `count` tasks. The reply comes when there is one, or after the timeout."""
         if timeout_ms > LONGEST_POLL_MS:
-            raise InvalidInput("Long Poll Timeout value cannot be more than 5 seconds")
+            raise self._refused_poll(
+                task_type, domain, "Long Poll Timeout value cannot be more than 5 seconds"
+            )
         now = self._port.core.clock.now()
         self.sightings.note(task_type, domain or None, worker, now)
-        self._port.core.telemetry.say("task.polled", task_type=task_type)
+        self._port.core.telemetry.say("task.polled", task_type=task_type, domain=domain)
         most = min(max(0, count), MOST_POLLED)
         until = now + max(0, timeout_ms) if most else now
         wanted = Wanted(task_type, domain or None, most, worker, until)
         return Poll(self._port.want(wanted), wanted, self.give_back)
+
+    def _refused_poll(self, task_type: str, domain: str | None, message: str) -> InvalidInput:
+        error = InvalidInput(message)
+        self._port.core.telemetry.say(
+            "poll.refused",
+            task_type=task_type,
+            domain=domain or NO_DOMAIN,
+            exception=type(error).__name__,
+        )
+        return error
 
     def give_back(self, handed: list[Handed]) -> None:
         """These tasks never reached their worker: they are the next to be handed out."""
@@ -125,6 +136,8 @@ class Tasks:
 
     def input_of(self, handed: Handed) -> dict[str, Json]:
         """The input with its secrets."""
+        if handed.run.input_path is not None:
+            self._payloads.note("READ", handed.run.name, "TASK_INPUT")
         return self._secrets.filled(handed.input)
 
     # Report
@@ -243,24 +256,6 @@ class Tasks:
         )
         self._port.wait(self._port.send(Asked(self.cleaned(event), key=key)))
         return run.task_id
-
-    # Read
-
-    def get(self, task_id: str) -> dict[str, Json]:
-        """A task in Conductor's JSON."""
-        place = task_place(task_id)
-        loaded = None if place is None else self._store.load(place.execution)
-        if place is not None and loaded is not None:
-            facts = Facts(
-                now=self._port.core.clock.now(),
-                payload=partial(self._store.payload, place.execution),
-                outputs=partial(self._store.outputs, place.execution),
-            )
-            view = View(restore(loaded.execution, loaded.runs), facts)
-            run = view.execution.runs.get(place.seq)
-            if run is not None and run.task_id == task_id:
-                return task_json(view, run)
-        raise NotFound(f"Task not found for taskId: {task_id}")
 
 
 def _result(result: TaskResult, seq: int, by: str | None, output: bytes) -> Result:

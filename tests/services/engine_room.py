@@ -67,4 +67,4 @@ class EngineRoom:
         """The newest attempt of a reference name, as the API shows it."""
         shown = self.executions.get(workflow_id)
         found = [task for task in shown["tasks"] if task["referenceTaskName"] == ref]
-        return self.tasks.get(found[-1]["taskId"])
+        return self.executions.task(found[-1]["taskId"])
