@@ -123,20 +123,20 @@ class Hot:
     async def _batch_poll(self, call: Call, receive: Receive) -> Answered | None:
         """Up to `count` tasks of a type, as soon as there is one; an empty list after the timeout."""
         poll = self._asked(call, call.number("count", 1), call.number("timeout", 100))
-        given = await self._waited(poll, receive)
+        given = await self._waited(poll, call, receive, encode)
         if given is None:
             return None
-        return (200, [_JSON], encode(given)) if given else EMPTY_LIST
+        return (200, [_JSON], given) if given else EMPTY_LIST
 
     async def _poll(self, call: Call, receive: Receive) -> Answered | None:
         """A task of a type, or 204."""
-        return await self._next(self._asked(call, 1, SINGLE_POLL_MS), receive)
+        return await self._next(self._asked(call, 1, SINGLE_POLL_MS), call, receive)
 
-    async def _next(self, poll: Poll, receive: Receive) -> Answered | None:
-        given = await self._waited(poll, receive)
+    async def _next(self, poll: Poll, call: Call, receive: Receive) -> Answered | None:
+        given = await self._waited(poll, call, receive, _only)
         if given is None:
             return None
-        return (200, [_JSON], encode(given[0])) if given else NOTHING
+        return (200, [_JSON], given) if given else NOTHING
 
     def _asked(self, call: Call, count: int, timeout_ms: int) -> Poll:
         return self._tasks.want(
@@ -147,14 +147,27 @@ class Hot:
             timeout_ms=timeout_ms,
         )
 
-    async def _waited(self, poll: Poll, receive: Receive) -> list[dict[str, Json]] | None:
-        """What a poll is given; None when the client has gone, and then nothing is lost."""
+    async def _waited(
+        self,
+        poll: Poll,
+        call: Call,
+        receive: Receive,
+        written: Callable[[list[dict[str, Json]]], bytes],
+    ) -> bytes | None:
+        """What a poll is given, as it is sent, empty for nothing; None when the client has gone. Then
+        nothing is lost, nor when the answer does not go out."""
         gone: asyncio.Future[Any] = asyncio.ensure_future(hung_up(receive))
         given = heard(poll.reply)
         try:
             await asyncio.wait({gone, given}, return_when=asyncio.FIRST_COMPLETED)
             if not gone.done():
-                return [self._tasks.shown(item) for item in poll.reply.result()]
+                handed = poll.reply.result()
+                if not handed:
+                    return b""
+                body = written([self._tasks.shown(item) for item in handed])
+                if call.mind is not None:
+                    call.mind(poll.withdraw)
+                return body
         except BaseException:
             poll.withdraw()
             raise
@@ -199,7 +212,7 @@ class Hot:
             if poll is not None:
                 poll.withdraw()
             return NOTHING
-        return await self._next(poll or self._want_like(run, result), receive)
+        return await self._next(poll or self._want_like(run, result), call, receive)
 
     def _want_like(self, run: Any, result: TaskResult) -> Poll:
         return self._tasks.want(
@@ -301,7 +314,8 @@ async def read_call(scope: Scope, receive: Receive, path: dict[str, str]) -> Cal
         if not message.get("more_body", False):
             break
     query = wire.query_of(scope["query_string"])
-    return Call(scope["method"], scope["path"], path, query, headers, body.whole())
+    mind = scope.get("extensions", {}).get(wire.UNSENT, {}).get("mind")
+    return Call(scope["method"], scope["path"], path, query, headers, body.whole(), mind)
 
 
 def told(error: Exception, place: str, telemetry: Telemetry) -> EngineError:
@@ -312,6 +326,10 @@ def told(error: Exception, place: str, telemetry: Telemetry) -> EngineError:
         telemetry.say("request.failed", place=place, error=str(error), trace=trace)
         plain = EngineError(f"The engine made a mistake: {type(error).__name__}. It is logged.")
     return plain
+
+
+def _only(shown: list[dict[str, Json]]) -> bytes:
+    return encode(shown[0])
 
 
 async def hung_up(receive: Receive) -> None:

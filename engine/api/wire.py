@@ -30,6 +30,10 @@ WORTH_ZIPPING = 16 * 1024
 AGAIN_SECONDS = "1"
 """When a request of which nothing was stored may be sent again."""
 
+UNSENT = "reprise.unsent"
+"""An extension of ASGI, ours: its `mind` takes a function that is called if the answer is known not
+to have gone out."""
+
 INSTANCE = socket.gethostname()
 
 _TRUE = frozenset({"true", "1", "on", "yes"})
@@ -59,6 +63,8 @@ class Call:
     query: Mapping[str, list[str]]
     headers: Mapping[str, str]
     body: bytes = b""
+    mind: Callable[[Callable[[], None]], None] | None = None
+    """Takes a function to call if the answer is known not to have gone out."""
     _gone: asyncio.Event | None = None
 
     @property

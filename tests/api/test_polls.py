@@ -3,8 +3,12 @@
 import asyncio
 import json
 import time
+from collections.abc import Callable
 from typing import Any
 
+import pytest
+
+from engine.api.wire import UNSENT
 from tests.api.door import Door, report_of, simple
 
 
@@ -95,7 +99,9 @@ class Leaving:
             "query_string": query.encode(),
             "headers": [(b"content-type", b"application/json")],
         }
+        self._scope["extensions"] = {UNSENT: {"mind": self._mind}}
         self._body: bytes | None = body
+        self._minded: list[Callable[[], None]] = []
         self.gone = asyncio.Event()
         self.sent: list[Any] = []
 
@@ -108,6 +114,15 @@ class Leaving:
 
     async def send(self, message: Any) -> None:
         self.sent.append(message)
+
+    def _mind(self, unsent: Callable[[], None]) -> None:
+        assert not self.sent
+        self._minded.append(unsent)
+
+    def loses(self) -> None:
+        """What has been sent does not arrive."""
+        for unsent in self._minded:
+            unsent()
 
     async def asks(self) -> None:
         await self._door.app(self._scope, self.receive, self.send)
@@ -161,4 +176,40 @@ def test_the_next_task_of_a_report_is_not_lost_with_its_client(door: Door) -> No
 
     assert door.run(story()).sent == []
     assert door.poll("both_task", timeout=5000)["referenceTaskName"] == "two"
+    assert door.statuses(workflow_id) == ["one COMPLETED", "two IN_PROGRESS"]
+
+
+@pytest.mark.parametrize("path", ["tasks/poll/batch/unsent_task", "tasks/poll/unsent_task"])
+def test_a_task_in_an_answer_that_did_not_go_out_goes_to_the_next(door: Door, path: str) -> None:
+    door.define("unsent")
+    workflow_id = door.start("unsent")
+
+    async def story() -> Leaving:
+        client = Leaving(door, "GET", f"/api/{path}")
+        await client.asks()
+        client.loses()
+        return client
+
+    assert door.run(story()).sent[0]["status"] == 200
+    task = door.poll("unsent_task", timeout=5000)
+    assert (task["workflowInstanceId"], task["pollCount"]) == (workflow_id, 1)
+    door.report(task)
+
+
+def test_the_next_task_of_a_report_is_not_lost_with_an_answer_that_did_not_go_out(
+    door: Door,
+) -> None:
+    door.define("unheard", simple("one", "unheard_task"), simple("two", "unheard_task"))
+    workflow_id = door.start("unheard")
+    task = door.poll("unheard_task")
+
+    async def story() -> Leaving:
+        content = json.dumps(report_of(task)).encode()
+        client = Leaving(door, "POST", "/api/tasks/update-v2", body=content)
+        await client.asks()
+        client.loses()
+        return client
+
+    assert door.run(story()).sent[0]["status"] == 200
+    assert door.poll("unheard_task", timeout=5000)["referenceTaskName"] == "two"
     assert door.statuses(workflow_id) == ["one COMPLETED", "two IN_PROGRESS"]

@@ -3,13 +3,16 @@
 import asyncio
 import json
 import socket
+import struct
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import pytest
 import uvicorn
 
+from engine.api.wire import UNSENT
 from engine.connection import LONGEST_HEAD, Connection
 
 POST = b"POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\n"
@@ -42,10 +45,47 @@ class App:
         await send({"type": "http.response.body", "body": body})
 
 
+class Precious:
+    """Answers each request with as many bytes, when it is let, and remembers which of its answers
+    it was told have not gone out."""
+
+    def __init__(self, size: int, let: bool = True) -> None:
+        self._body = b"x" * size
+        self.let = threading.Event()
+        if let:
+            self.let.set()
+        self.asked = threading.Semaphore(0)
+        self.gone = threading.Event()
+        self.unsent: list[str] = []
+        self.told = threading.Semaphore(0)
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        await receive()
+        listening = asyncio.ensure_future(self._listen(receive))
+        self.asked.release()
+        while not self.let.is_set():
+            await asyncio.sleep(0.001)
+        listening.cancel()
+        scope["extensions"][UNSENT]["mind"](lambda: self._unsent(scope["path"]))
+        head = [(b"content-length", str(len(self._body)).encode())]
+        await send({"type": "http.response.start", "status": 200, "headers": head})
+        await send({"type": "http.response.body", "body": self._body})
+
+    async def _listen(self, receive: Any) -> None:
+        assert (await receive())["type"] == "http.disconnect"
+        self.gone.set()
+
+    def _unsent(self, path: str) -> None:
+        self.unsent.append(path)
+        self.told.release()
+
+
 @contextmanager
-def calling(app: App) -> Iterator[socket.socket]:
+def calling(app: Any, loop: Any = "auto") -> Iterator[socket.socket]:
     """A connection to an app behind hasty connections."""
-    config = uvicorn.Config(app, http=Hasty, log_level="error", lifespan="off", access_log=False)
+    config = uvicorn.Config(
+        app, http=Hasty, log_level="error", lifespan="off", access_log=False, loop=loop
+    )
     server = uvicorn.Server(config)
     with socket.create_server(("127.0.0.1", 0)) as listening:
         serving = threading.Thread(target=server.run, args=([listening],))
@@ -117,3 +157,79 @@ def test_a_head_may_not_grow_without_end() -> None:
         for _ in range(LONGEST_HEAD // 65536):
             client.sendall(b"y" * 65536)
         assert refused(all_said(client))["status"] == 431
+
+
+EACH_LOOP = pytest.mark.parametrize("loop", ["asyncio", "uvloop"])
+HUGE = 20_000_000
+"""Bytes that no kernel takes off our hands at once."""
+
+
+def reset(client: socket.socket) -> None:
+    """Close without a farewell."""
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    client.close()
+
+
+@EACH_LOOP
+def test_an_app_is_told_of_an_answer_that_its_client_did_not_take(loop: str) -> None:
+    app = Precious(HUGE)
+    with calling(app, loop) as client:
+        client.sendall(GET)
+        client.recv(10)
+        assert app.unsent == []
+        client.close()
+        assert app.told.acquire(timeout=10)
+    assert app.unsent == ["/x"]
+
+
+@EACH_LOOP
+def test_an_app_is_told_of_nothing_when_its_answers_were_taken(loop: str) -> None:
+    app = Precious(HUGE)
+    with calling(app, loop) as client:
+        for last in (False, True):
+            client.sendall(GET if not last else GET[:-2] + b"Connection: close\r\n\r\n")
+            left = HUGE
+            while left > 0:
+                left -= len(client.recv(1_000_000))
+        while client.recv(1000):
+            continue
+        reset(client)
+    assert app.unsent == []
+
+
+@EACH_LOOP
+@pytest.mark.parametrize("leave", [socket.socket.close, reset])
+def test_an_app_is_told_of_an_answer_to_a_client_that_has_left(leave: Any, loop: str) -> None:
+    app = Precious(2, let=False)
+    with calling(app, loop) as client:
+        client.sendall(GET)
+        assert app.asked.acquire(timeout=10)
+        leave(client)
+        assert app.gone.wait(10)
+        app.let.set()
+        assert app.told.acquire(timeout=10)
+    assert app.unsent == ["/x"]
+
+
+@EACH_LOOP
+def test_a_client_that_leaves_more_than_one_request_behind_is_known_to_have_left(loop: str) -> None:
+    app = Precious(2, let=False)
+    with calling(app, loop) as client:
+        client.sendall(GET * 3)
+        assert app.asked.acquire(timeout=10)
+        client.close()
+        app.let.set()
+        assert app.told.acquire(timeout=10)
+    assert app.unsent == ["/x"]
+
+
+@EACH_LOOP
+def test_the_request_under_way_hears_of_a_reset_though_others_wait_behind_it(loop: str) -> None:
+    app = Precious(2, let=False)
+    with calling(app, loop) as client:
+        client.sendall(GET + GET)
+        assert app.asked.acquire(timeout=10)
+        reset(client)
+        assert app.gone.wait(10)
+        app.let.set()
+        assert app.told.acquire(timeout=10)
