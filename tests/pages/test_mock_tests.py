@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from studio.client.client import Actor, Client
 from studio.desk.place import desk
-from studio.mock_testing import SUITE
+from studio.mock_suite import SUITE
 from studio.views import mock_cases
 from tests.pages.served import an_engine
 from tests.pages.studio import no_page_failed, opened, words
