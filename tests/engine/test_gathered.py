@@ -1,6 +1,7 @@
 """How answers leave: what is written in one round of the loop is one packet."""
 
 import asyncio
+import socket
 from typing import Any
 
 from engine.connection import Gathered
@@ -12,6 +13,7 @@ class Wire:
     def __init__(self) -> None:
         self.packets: list[bytes] = []
         self.closed = False
+        self.socket: socket.socket | None = None
 
     def write(self, packet: bytes) -> None:
         self.packets.append(packet)
@@ -22,8 +24,8 @@ class Wire:
     def close(self) -> None:
         self.closed = True
 
-    def get_extra_info(self, name: str) -> str:
-        return name
+    def get_extra_info(self, name: str) -> Any:
+        return self.socket or name
 
 
 def told(story: Any) -> Wire:
@@ -73,3 +75,30 @@ def test_all_else_is_the_transports_own() -> None:
         assert out.get_extra_info("peername") == "peername"
 
     told(story)
+
+
+def test_nothing_that_matters_is_written_to_a_client_that_left_unnoticed() -> None:
+    unsent = []
+
+    async def story(out: Gathered) -> None:
+        ours, theirs = socket.socketpair()
+        with ours:
+            out._transport.socket = ours
+            out.mind(lambda: unsent.append("task"))
+            out.write(b"task")
+            theirs.close()
+            await asyncio.sleep(0)
+
+    wire = told(story)
+    assert (wire.packets, wire.closed, unsent) == ([], True, ["task"])
+
+
+def test_what_is_minded_too_late_is_told_of_at_once() -> None:
+    unsent = []
+
+    async def story(out: Gathered) -> None:
+        out.close()
+        out.mind(lambda: unsent.append("task"))
+
+    told(story)
+    assert unsent == ["task"]
