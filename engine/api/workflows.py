@@ -7,7 +7,7 @@ from starlette.concurrency import run_in_threadpool
 
 from engine.api.mocking import played
 from engine.api.waiting import stand_still
-from engine.api.wire import NO_CONTENT, Call, Route, Text
+from engine.api.wire import NO_CONTENT, Call, Route, Text, whole
 from engine.model.errors import InvalidInput, NotFound
 from engine.model.record import Json, Record
 from engine.model.requests import RerunRequest, SkipRequest, StartWorkflowRequest, TaskResult
@@ -315,12 +315,7 @@ _STATE = ("requestId", "waitUntilTaskRef", "waitForSeconds:int", "reason")
 
 def _version(text: str) -> int | None:
     """A version in a path; 0 stands for the newest."""
-    try:
-        return int(text) or None
-    except ValueError:
-        raise InvalidInput(
-            f"version is {text!r}: write a whole number, 0 for the newest."
-        ) from None
+    return whole("version", text) or None
 
 
 def _refs(call: Call) -> list[str]:

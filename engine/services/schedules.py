@@ -159,13 +159,15 @@ class Schedules:
         zone: str = "UTC",
     ) -> list[int]:
         """When an expression would fire, at most five instants."""
-        schedule = WorkflowSchedule(
-            name="preview",
-            cron_expression=cron,
-            zone_id=zone,
-            schedule_start_time=start,
-            schedule_end_time=end,
-            start_workflow_request=StartWorkflowRequest(name="preview"),
+        schedule = WorkflowSchedule.read(
+            {
+                "name": "preview",
+                "cronExpression": cron,
+                "zoneId": zone,
+                "scheduleStartTime": start,
+                "scheduleEndTime": end,
+                "startWorkflowRequest": {"name": "preview"},
+            }
         )
         found = schedule_errors(schedule)
         if found:

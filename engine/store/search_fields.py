@@ -169,7 +169,10 @@ def _typed(target: Searchable, name: str, value: str) -> str | int:
     if target.kind in ("text", "list", "place"):
         return value
     try:
-        return int(value)
+        number = int(value)
+        if not -(2**63) <= number < 2**63:
+            raise InvalidInput(f"The field {name} holds 64 bits; {value!r} does not fit into them.")
+        return number
     except ValueError:
         if target.kind == "number":
             raise InvalidInput(f"The field {name} is a number; {value!r} is not.") from None

@@ -25,6 +25,16 @@ def test_a_found_execution_is_shown_in_a_summary(door: Door) -> None:
     assert (row["parentWorkflowId"], row["failedReferenceTaskNames"]) == ("", "")
 
 
+@pytest.mark.parametrize("kind", ["workflow", "tasks"])
+def test_a_number_that_no_field_can_hold_is_refused_with_the_field_and_the_value(
+    door: Door, kind: str
+) -> None:
+    huge = 10**23
+    for query in (f"startTime > {huge}", f"executionTime < -{huge}", f"updateTime IN (1,{huge})"):
+        message = door.refused(400, "GET", f"{kind}/search", params={"query": query})
+        assert query.split()[0] in message and str(huge) in message
+
+
 def test_the_query_words_of_the_clients_are_understood(door: Door) -> None:
     workflow_id = door.start(door.define("asked_for", wait("gate")), correlationId="c-asked")
     other = door.start(door.define("asked_too", wait("gate")))

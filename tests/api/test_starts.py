@@ -224,3 +224,10 @@ def test_a_mock_test_holds_its_input_to_the_schema(door: Door) -> None:
 
 def test_a_mock_test_without_a_name_is_refused(door: Door) -> None:
     door.refused(400, "POST", "workflow/test", json={})
+
+
+def test_a_version_that_no_definition_can_have_is_refused(door: Door) -> None:
+    door.define("versioned")
+    for version in ("abc", str(10**23)):
+        path = f"workflow/execute/versioned/{version}"
+        assert "version is" in door.refused(400, "POST", path, json={})

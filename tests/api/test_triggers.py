@@ -108,6 +108,11 @@ def test_the_next_instants_of_an_expression_are_told(door: Door) -> None:
     assert found[1] - found[0] == 24 * 3600 * 1000
     assert "cron" in door.refused(400, "GET", f"{path}?cronExpression=nope").lower()
     assert "cronExpression is missing" in door.refused(400, "GET", path)
+    for bound in ("scheduleStartTime", "scheduleEndTime"):
+        for far in (10**17, -(10**17)):
+            params = {"cronExpression": "0 0 0 * * ?", bound: far}
+            refusal = door.ask("GET", path, params=params)
+            assert refusal.status_code == 400 and bound in refusal.text
 
 
 def test_many_schedules_are_paused_at_once(door: Door) -> None:
