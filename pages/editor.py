@@ -2,14 +2,14 @@
 
 import streamlit as st
 
-from studio import editing, session
+from studio import editing, editor_beginning, session
 from studio.components import address, frame, problem
 
 visit = frame.page(session.enter())
 name = address.text("wf", "name")
 if not name:
     frame.title("Editor")
-    editing.begin(visit)
+    editor_beginning.show(visit)
     st.stop()
 
 with problem.told():

@@ -18,9 +18,9 @@ from studio.desk.place import desk
 from studio.editor.draft import Draft, UnreadableDraft
 from studio.editor.patterns import PATTERNS
 from studio.editor.plain import plain
-from studio.editor.tree import ImpossibleOperation, JsonObject, all_refs, same
+from studio.editor.tree import ImpossibleOperation, JsonObject, Spot, all_refs, same, spots
 from studio.graph.layout import Layout, place
-from studio.views.compare import Comparison
+from studio.views.compare import Comparison, compare
 from studio.views.problems import Problem
 
 _PATTERN: Final = "pattern:"
@@ -121,6 +121,21 @@ class Room:
             self.drawn_at = self.draft.revision
         return self.drawn
 
+    def comparison(self) -> Comparison | None:
+        """The draft against the version it began from, worked out once a revision."""
+        if self.draft.base is None:
+            return None
+        if self.compared is None or self.compared_at != self.draft.revision:
+            self.compared = compare(self.draft.base, self.draft.definition)
+            self.compared_at = self.draft.revision
+        return self.compared
+
+    def spot(self, ref: str | None) -> Spot | None:
+        """Where the task of a reference name stands, if there is one."""
+        if ref is None:
+            return None
+        return next((spot for spot in spots(self.draft.definition) if spot.ref == ref), None)
+
     def shows(self, layout: Layout) -> None:
         """Remember which revision a picture is of, so that edits aimed at it find their place."""
         self.revisions[graph_canvas.revision_of(layout)] = self.draft.revision
@@ -193,12 +208,11 @@ def is_published(visit: Visit, name: str) -> bool:
     return True
 
 
-def again(visit: Visit, name: str, version: int | None) -> Room:
+def again(visit: Visit, name: str, version: int | None) -> None:
     """Gives the draft up for a published version."""
     fresh = _published(visit, name, version)
     desk().delete_draft(name, owner=visit.person)
     st.session_state[_at(name)] = fresh
-    return fresh
 
 
 def reload(visit: Visit, name: str) -> None:
