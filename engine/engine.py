@@ -32,7 +32,7 @@ from engine.services.triggers import Triggers
 from engine.settings import Settings
 from engine.store import catalogue
 from engine.store.database import open_store
-from engine.store.files import folder_of
+from engine.store.files import folder_of, owner_of
 from engine.store.holding import in_hands_of
 from engine.workers.ai_task import AiCraft
 from engine.workers.delivery import (
@@ -77,19 +77,21 @@ class Engine:
         self.clock: Clock = clock or SystemClock()
         self.telemetry = telemetry or Telemetry()
         at_hand = self.settings.secrets()
-        self.secrets = Secrets(self.settings.secret, at_hand.values())
+        self.secrets = Secrets(self.settings.secret, at_hand.values(), self.telemetry)
         self.telemetry.listen(partial(write_down, self.secrets.text), *WRITTEN_DOWN)
         for name in too_short(at_hand):
             self.telemetry.say("secret.too_short_to_mask", name=self.settings.secret_prefix + name)
-        self.metrics = Metrics()
-        self.telemetry.listen(self.metrics.hear)
         url = self.settings.database
+        self.metrics = Metrics(store=url.partition(":")[0].partition("+")[0])
+        self.telemetry.listen(self.metrics.hear)
         self.store = open_store("sqlite://" if url == MEMORY else url, self.settings.durability)
         self.payloads = self._payload_folder()
         self.inbox = Inbox()
         self.reporting = Reporting(self.inbox, self.telemetry)
         self.evaluators = EvaluatorPool(
-            self.settings.evaluators, allow_python=self.settings.python_scripts
+            self.settings.evaluators,
+            allow_python=self.settings.python_scripts,
+            telemetry=self.telemetry,
         )
         self.evaluation = Evaluation(
             self.evaluators, self.settings.evaluators, self.reporting, self.secrets
@@ -104,6 +106,7 @@ class Engine:
                 self.payloads.keep,
                 self.settings.task_payload_threshold,
                 self.settings.workflow_payload_threshold,
+                partial(self.payloads.note, "WRITE"),
             ),
         )
         self.port = ThreadPort(self.core, self.inbox)
@@ -183,6 +186,7 @@ class Engine:
             workflow_threshold=settings.workflow_payload_threshold,
             telemetry=self.telemetry,
             clean=self.secrets.payload,
+            owner=lambda path: self.store.read(lambda session: owner_of(session, path)),
         )
 
     def _http_caller(self) -> Caller:
@@ -193,7 +197,7 @@ class Engine:
             settings.denied_hosts,
             own_port=settings.port,
         )
-        return Caller(egress, settings.http_response_bytes)
+        return Caller(egress, settings.http_response_bytes, telemetry=self.telemetry)
 
     def _lane(self, word: str) -> LaneSettings:
         """A lane of a built-in worker: its work waits for the network, so it is never quick."""
@@ -206,7 +210,7 @@ class Engine:
         crafts: dict[str, AiCraft] = {}
         if settings.llm_urls:
             providers = Providers(settings.llm_urls, settings.secret, settings.secret_prefix)
-            crafts |= Models(self._caller, providers).crafts()
+            crafts |= Models(self._caller, providers, self.telemetry).crafts()
         if settings.llm_urls or settings.mcp_worker:
             crafts |= ToolServers(self._caller).crafts()
         return crafts

@@ -5,7 +5,6 @@ from starlette.responses import Response
 from engine.api.admin import Admin
 from engine.api.wire import Call, Route
 from engine.model.record import Json
-from engine.services.gauges import gauges
 from engine.services.house import House
 
 EXPOSITION = "text/plain;version=0.0.4;charset=utf-8"
@@ -30,7 +29,7 @@ class Probes:
 
     def metrics(self, call: Call) -> Response:
         """Counters, timings and gauges as Prometheus reads them."""
-        text = self._house.engine.metrics.render(gauges(self._house.engine.store))
+        text = self._house.engine.metrics.render(self._house.gauges.now())
         return Response(text.encode(), headers={"content-type": EXPOSITION})
 
     def state(self, call: Call) -> dict[str, Json]:

@@ -14,11 +14,19 @@ Keep = Callable[[bytes, str | None, int], str | None]
 """The name of the file that holds these bytes: the given one, if it does; else, for more bytes than
 the number says, one that is written now. None: they stay inline."""
 
+Told = Callable[[str, str], None]
+"""Hears of a payload that is a file now: whose it is by name, and what it is in the words of the
+storage endpoints."""
+
 NONE_IS_LARGE = 2**62
 
 
 def _inline(data: bytes, path: str | None, most: int) -> str | None:
     return None
+
+
+def _unheard(name: str, payload_type: str) -> None:
+    """Nobody counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +37,7 @@ class Apart:
     task_bytes: int = NONE_IS_LARGE
     """Inputs and outputs of attempts above this size."""
     workflow_bytes: int = NONE_IS_LARGE
+    told: Told = _unheard
 
     def put(self, execution: Execution, changes: Changes, created: bool) -> None:
         """Write down in the changes of a decision where its large payloads are."""
@@ -50,11 +59,16 @@ class Apart:
         same = before is not None and getattr(before, side) is data
         if same and getattr(before, f"{side}_path") == path:
             return
-        setattr(run, f"{side}_path", self.keep(data, path, self.task_bytes))
+        kept = self.keep(data, path, self.task_bytes)
+        setattr(run, f"{side}_path", kept)
+        if kept is not None:
+            self.told(run.name, f"TASK_{side.upper()}")
 
     def _put_own(self, execution: Execution, fields: dict[str, Any], side: str) -> None:
         """The execution's own."""
         data: bytes | None = fields.get(side, getattr(execution, side))
         path: str | None = getattr(execution, f"{side}_path")
         if data is not None and (len(data) > self.workflow_bytes or path is not None):
-            fields[f"{side}_path"] = self.keep(data, path, self.workflow_bytes)
+            kept = fields[f"{side}_path"] = self.keep(data, path, self.workflow_bytes)
+            if kept is not None:
+                self.told(execution.definition.name or "", f"WORKFLOW_{side.upper()}")

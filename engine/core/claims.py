@@ -82,8 +82,9 @@ class Claims:
             self._poisoned(turn, asked, error)
             return None
         if not self._handout.admits(run, node.task_def, turn.now):
-            self._handout.hold(ready, run, node.task_def, turn.now)
-            self._telemetry.say("task.limited", execution=execution, run=run)
+            rate = self._handout.hold(ready, run, node.task_def, turn.now)
+            what = "task.rate_limited" if rate else "task.concurrency_limited"
+            self._telemetry.say(what, execution=execution, task_type=run.name)
             return None
         try:
             data = run.input if run.input is not None else self._store.payload(key, seq, "input")

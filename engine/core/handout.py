@@ -140,17 +140,19 @@ class Handout:
         span = max(1, policy.rate_limit_frequency_in_seconds) * 1000
         return max(window[-rate] + span, now + 1)
 
-    def hold(self, item: Ready, run: Run, policy: TaskDef, now: int) -> None:
-        """Put an attempt back that a limit forbids: until a slot or the window frees."""
+    def hold(self, item: Ready, run: Run, policy: TaskDef, now: int) -> bool:
+        """Put an attempt back that a limit forbids: until a slot or the window frees. Is it the
+        rate that forbids it?"""
         free_at = self.free_at(run, policy, now)
         if free_at:
             queue = self._queues.setdefault((item.carrier, item.domain), Queue())
             entry = (-item.priority, item.due_at, item.execution, item.seq)
             queue.known[item.execution, item.seq] = entry
             heapq.heappush(queue.later, (free_at, entry))
-            return
+            return True
         entry = (-item.priority, item.due_at, item.execution, item.seq)
         self._held.setdefault(run.name, []).append(((item.carrier, item.domain), entry))
+        return False
 
     def count(self, run_name: str, by: int) -> None:
         """One attempt more, or one less, of a task definition is in progress."""

@@ -44,6 +44,11 @@ class Timers:
         refill = self._filled_at + REFILL_MS
         return min(self._heap[0][0], refill) if self._heap else refill
 
+    def lag(self, now: int) -> int:
+        """How long the first of what is near has been due. Any thread may ask."""
+        first = self._heap[:1]
+        return max(0, now - first[0][0]) if first else 0
+
     def _refill(self, now: int) -> None:
         self._filled_at = now
         self._horizon = now + HORIZON_MS

@@ -293,6 +293,7 @@ class Core:
         if asked.reply is not None:
             turn.replies.append((asked.reply, None, error))
         event = asked.event
+        self.telemetry.say("event.refused", event=event)
         if isinstance(event, Start) and event.parent_id and event.parent_task_id:
             refusal = ChildRefused(
                 task_id=event.parent_task_id,

@@ -11,6 +11,15 @@ Counts = Mapping[tuple[str, Labels], int]
 STEP = "step_execution_total"
 RETRY = "step_retry_total"
 DURATION = "workflow_duration_seconds"
+EVENTS = "reprise_event_total"
+
+_FAULTS = frozenset(
+    {
+        "chore.failed", "core.failed", "event.poisoned", "question.poisoned", "request.failed",
+        "row.refused", "store.failed",
+    }
+)  # fmt: skip
+"""Faults of the engine or of what it stands on."""
 
 _NO_FAILURE = frozenset({"COMPLETED", "COMPLETED_WITH_ERRORS", "SKIPPED", "CANCELED"})
 
@@ -50,8 +59,11 @@ def _of_count(name: str, labels: Labels) -> Iterator[tuple[str, Labels]]:
             yield "activity_execution_total", labels
     elif name == RETRY and labels[0][1] not in _WITHIN:
         yield "activity_retry_total", labels
-    elif name == "task_poll_total":
-        yield "task_poll_count_total", labels
+    elif name == "task_poll_count_total":
+        yield "task_poll_total", labels[:1]
+    elif name == EVENTS and labels[0][1] in _FAULTS:
+        room, _, deed = labels[0][1].partition(".")
+        yield "workflow_server_error_total", (("class", room), ("methodName", deed))
     elif name == "workflow_start_success_total":
         workflow, version, _ = labels
         yield "workflow_started_total", (("workflow", workflow[1]), version)

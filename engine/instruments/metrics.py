@@ -9,67 +9,50 @@ from bisect import bisect_left
 from collections import Counter
 from typing import Any
 
-from engine.instruments.aliases import DURATION, RETRY, STEP, Labels, aliases
+from engine.instruments.aliases import DURATION, EVENTS, RETRY, STEP, Labels, aliases
+from engine.instruments.counted import COUNTED, HELP, NO_DOMAIN
 
 BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 60.0, 600.0)
+NUMBERS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 1000.0, 10_000.0)
+BOUNDS_OF = {"tasks_in_workflow": NUMBERS, "scheduler_handler_batch": NUMBERS}
+"""Where seconds are not what is measured."""
 MOST_SERIES = 10_000
-
-_TIMED = {
-    "group.committed": ("checkpoint_write_latency", ()),
-    "core.recovered": ("checkpoint_recovery_latency", (("cause", "start"),)),
-}
+MOST_NAMES = 500
+"""Different values that a metric has for a label; whatever is new then is counted together."""
+OTHER = "other"
 
 SILENT = "responseTimeout"
 """How the reason of an attempt begins whose worker was not heard of."""
 
-HELP = {
-    "activity_execution_total": "Attempts that reached outside the engine, by outcome.",
-    "activity_retry_total": "Those of them that were not the first.",
-    "checkpoint_recovery_latency": "Seconds to take up what the database holds.",
-    "checkpoint_recovery_total": "How often that was done.",
-    "checkpoint_write_latency": "Seconds of a commit, which may hold many steps.",
-    "checkpoint_write_total": "Commits.",
-    "reprise_workflow_total": "What happened to workflows, by name.",
-    "reprise_task_total": "Tasks that ended, by type and status.",
-    "reprise_event_total": "Other things that happened in the engine.",
-    "step_execution_total": "Attempts that ended, by outcome.",
-    "step_failure_total": "Attempts that failed or timed out.",
-    "step_retry_total": "Attempts that ended and were not the first.",
-    "task_execution_seconds": "From taken by a worker to its end.",
-    "task_poll_total": "How often workers asked.",
-    "task_queue_wait_seconds": "From scheduled to taken by a worker.",
-    "task_response_timeout_total": "Attempts whose worker was not heard of in time.",
-    "task_timeout_total": "Attempts that took too long otherwise.",
-    "task_update_conflict_total": "Reports that came too late, by the task's status.",
-    "workflow_completed_total": "Workflows that completed.",
-    "workflow_duration_seconds": "From start to end, however they ended.",
-    "workflow_execution_seconds": "From start to end, of workflows that completed.",
-    "workflow_failed_total": "Workflows that ended otherwise than completed.",
-    "workflow_failure_total": "Workflows that ended otherwise than completed, by status.",
-    "workflow_start_success_total": "Workflows that were started.",
-}
-
 
 class Timing:
-    """How many took how long."""
+    """How many took how long, or were how large."""
 
-    def __init__(self) -> None:
-        self.buckets = [0] * (len(BOUNDS) + 1)
+    def __init__(self, bounds: tuple[float, ...] = BOUNDS) -> None:
+        self.bounds = bounds
+        self.buckets = [0] * (len(bounds) + 1)
         self.total = 0.0
 
-    def add(self, seconds: float) -> None:
+    def add(self, value: float) -> None:
         """One more."""
-        self.buckets[bisect_left(BOUNDS, seconds)] += 1
-        self.total += seconds
+        self.buckets[bisect_left(self.bounds, value)] += 1
+        self.total += value
 
 
 class Metrics:
     """Everything counted since the start of the process."""
 
-    def __init__(self) -> None:
+    def __init__(self, store: str = "memory") -> None:
+        """`store`: which kind of place commits go to."""
         self._lock = threading.Lock()
         self._counts: Counter[tuple[str, Labels]] = Counter()
         self._timings: dict[tuple[str, Labels], Timing] = {}
+        self._names: dict[tuple[str, str], set[str]] = {}
+        self._timed: dict[str, tuple[str, Labels]] = {
+            "group.committed": ("checkpoint_write_latency", (("store", store),)),
+            "core.recovered": ("checkpoint_recovery_latency", (("cause", "start"),)),
+            "schedule.served": ("scheduler_handler_seconds", ()),
+        }
 
     def hear(self, what: str, facts: dict[str, Any]) -> None:
         """A telemetry listener."""
@@ -78,17 +61,48 @@ class Metrics:
         elif what.startswith("workflow."):
             self._workflow(what.removeprefix("workflow."), facts["execution"])
         elif what == "task.polled":
-            self._count("task_poll_total", (("taskType", facts["task_type"]),))
-        elif what in _TIMED:
-            self._time(*_TIMED[what], facts["seconds"])
+            self._polled(facts["task_type"], facts["domain"] or NO_DOMAIN)
+        elif what in self._timed:
+            self._time(*self._timed[what], facts["seconds"])
+        else:
+            self._rare(what, facts)
+
+    def _rare(self, what: str, facts: dict[str, Any]) -> None:
+        """What no step of an ordinary execution brings about."""
+        if what in COUNTED:
+            for name, labels in COUNTED[what].items():
+                known = [(label, self._known(name, label, facts[fact])) for label, fact in labels]
+                self._count(name, tuple(known), facts.get("amount", 1))
         elif what == "task.update_conflict":
             self._conflict(facts["execution"], facts["event"].seq)
+        elif what == "schedules.fired":
+            self._time("scheduler_handler_batch", (), facts["slots"])
+        elif what == "event.refused" and type(facts["event"]).__name__ == "Start":
+            definition = facts["event"].definition
+            self._rare("start.refused", {"name": definition.name, "owner": definition.owner_app})
         else:
-            self._count("reprise_event_total", (("what", what),))
+            self._count(EVENTS, (("what", what),))
+
+    def _polled(self, task_type: str, domain: str) -> None:
+        name = "task_poll_count_total"
+        kind = ("taskType", self._known(name, "taskType", task_type))
+        self._count(name, (kind, ("domain", self._known(name, "domain", domain))))
+
+    def _known(self, metric: str, label: str, value: Any) -> str:
+        """A value that comes from outside, or one word for all once there are too many."""
+        text = str(value or "unknown")
+        names = self._names.get((metric, label))
+        if names is None:
+            names = self._names.setdefault((metric, label), set())
+        if text not in names:
+            if len(names) >= MOST_NAMES:
+                return OTHER
+            names.add(text)
+        return text
 
     def _workflow(self, what: str, execution: Any) -> None:
         definition, status = execution.definition, execution.status.value
-        name = ("workflowName", str(definition.name))
+        name = ("workflowName", self._known("workflow", "name", definition.name))
         owner = ("ownerApp", definition.owner_app or "unknown")
         self._count("reprise_workflow_total", (("workflow", name[1]), ("what", what)))
         if what == "started":
@@ -99,6 +113,7 @@ class Metrics:
             version = ("version", str(definition.version))
             ended = (("workflow", name[1]), version, ("status", status))
             self._time(DURATION, ended, took)
+            self._time("tasks_in_workflow", (name, version), len(execution.runs))
             if what == "completed":
                 self._time("workflow_execution_seconds", (name, owner), took)
             else:
@@ -114,7 +129,8 @@ class Metrics:
     def _task(self, run: Any, was: Any) -> None:
         if not run.ended_at or (was is not None and was.ended_at):
             return
-        kind, status = ("taskType", str(run.name)), ("status", run.status.value)
+        kind = ("taskType", self._known("task", "name", run.name))
+        status = ("status", run.status.value)
         step = (("task_type", str(run.type)), ("task_name", kind[1]), ("outcome", status[1]))
         self._count(STEP, step)
         if run.attempt:
@@ -130,21 +146,21 @@ class Metrics:
             one = ("includeRetries", "false")
             self._time("task_execution_seconds", (kind, one, status), took)
 
-    def _count(self, name: str, labels: Labels) -> None:
+    def _count(self, name: str, labels: Labels, number: int = 1) -> None:
         with self._lock:
             place = (name, labels)
             if place in self._counts or len(self._counts) < MOST_SERIES:
-                self._counts[place] += 1
+                self._counts[place] += number
 
-    def _time(self, name: str, labels: Labels, seconds: float) -> None:
+    def _time(self, name: str, labels: Labels, value: float) -> None:
         with self._lock:
             place = (name, labels)
             found = self._timings.get(place)
             if found is None:
                 if len(self._timings) >= MOST_SERIES:
                     return
-                found = self._timings[place] = Timing()
-            found.add(seconds)
+                found = self._timings[place] = Timing(BOUNDS_OF.get(name, BOUNDS))
+            found.add(value)
 
     def render(self, gauges: dict[str, float] | None = None) -> str:
         """All of it as text, and what the caller has measured at this moment."""
@@ -152,7 +168,8 @@ class Metrics:
             timed = {place: sum(t.buckets) for place, t in self._timings.items()}
             counts = sorted({**self._counts, **aliases(self._counts, timed)}.items())
             timings = sorted(
-                (place, list(t.buckets), t.total) for place, t in self._timings.items()
+                (place, list(zip((*t.bounds, float("inf")), t.buckets, strict=True)), t.total)
+                for place, t in self._timings.items()
             )
         lines: list[str] = []
         last = ""
@@ -180,15 +197,22 @@ class Metrics:
             lines.append(heading)
 
 
-def _histogram(name: str, labels: Labels, buckets: list[int], total: float) -> list[str]:
+def _histogram(
+    name: str, labels: Labels, buckets: list[tuple[float, int]], total: float
+) -> list[str]:
     lines, so_far = [], 0
-    for bound, number in zip((*BOUNDS, float("inf")), buckets, strict=True):
+    for bound, number in buckets:
         so_far += number
         text = "+Inf" if bound == float("inf") else f"{bound:g}"
         lines.append(f"{name}_bucket{_shown((*labels, ('le', text)))} {so_far}")
     lines.append(f"{name}_sum{_shown(labels)} {total:.6f}")
     lines.append(f"{name}_count{_shown(labels)} {so_far}")
     return lines
+
+
+def series(name: str, **labels: str) -> str:
+    """The name of a series as Prometheus writes it."""
+    return name + _shown(tuple(labels.items()))
 
 
 def _shown(labels: Labels) -> str:

@@ -31,12 +31,16 @@ class ArchiveShelf:
         """Archive an execution that has ended. One that runs again by now, or has been archived or
         removed already, stays as it is."""
         key = self._store.key_of(workflow_id)
-        if key is not None:
-            self._port.errand(partial(self._put_away, key), catalogue=False)
+        if key is None:
+            return
+        gone: list[tuple[str, str]] = []
+        self._port.errand(partial(self._put_away, key, gone), catalogue=False)
+        for name, status in gone:
+            self._port.core.telemetry.say("execution.archived", name=name, status=status)
 
-    def _put_away(self, key: int, session: Any) -> None:
+    def _put_away(self, key: int, gone: list[tuple[str, str]], session: Any) -> None:
         core = self._port.core
-        if retention.put_away(session, key, core.clock.now()):
+        if retention.put_away(session, key, core.clock.now(), lambda *who: gone.append(who)):
             core.live.let_go(key)
 
     def bring_back(self, workflow_id: str) -> None:

@@ -12,6 +12,7 @@ from engine.model.record import Json
 from engine.services.bulk import Bulk
 from engine.services.definitions import Definitions
 from engine.services.executions import Executions
+from engine.services.gauges import Gauges
 from engine.services.logs import Logs
 from engine.services.payloads import Payloads
 from engine.services.queues import Queues
@@ -46,6 +47,7 @@ class House:
     stories: Stories
     triggers: Triggers
     schedules: Schedules
+    gauges: Gauges
     version: str
     offered: tuple[str, ...]
     """Additions that not every engine has."""
@@ -74,6 +76,7 @@ def furnished(engine: Any) -> House:
         stories=Stories(port, store, executions, logs),
         triggers=engine.triggers,
         schedules=engine.schedules,
+        gauges=Gauges(port, store, engine.tasks.sightings),
         version=_version(),
         offered=("payloads",) if engine.payloads.on else (),
     )

@@ -26,6 +26,10 @@ TASK_THRESHOLD = 3072 * 1024
 WORKFLOW_THRESHOLD = 5120 * 1024
 
 
+def _nobody(path: str) -> None:
+    """Whose it is is not known."""
+
+
 class Payloads:
     """The payload folder of one engine; without a folder, every question is refused."""
 
@@ -38,15 +42,18 @@ class Payloads:
         workflow_threshold: int = WORKFLOW_THRESHOLD,
         telemetry: Telemetry | None = None,
         clean: Callable[[bytes], bytes] = bytes,
+        owner: Callable[[str], str | None] = _nobody,
         randomness: Callable[[int], bytes] = os.urandom,
     ) -> None:
-        """`clean` takes out of a client's file what may not be stored."""
+        """`clean` takes out of a client's file what may not be stored; `owner` names the workflow
+        that a file belongs to."""
         self._folder = folder
         self._limits = limits or Limits()
         self.task_threshold = task_threshold
         self.workflow_threshold = workflow_threshold
         self._telemetry = telemetry or Telemetry()
         self._clean = clean
+        self._owner = owner
         self._randomness = randomness
         self._writing = threading.Lock()
 
@@ -66,6 +73,7 @@ class Payloads:
             if not path:
                 raise InvalidInput("path is empty: name the payload that is to be read.")
             self._require(path)
+            self.note("READ", self._owner(path), kind.upper())
             return path
         if path:
             _require_writable(path)
@@ -163,6 +171,12 @@ class Payloads:
             self._telemetry.say("payload.kept_inline", path=path, error=str(error))
             return None
         return path
+
+    def note(self, operation: str, name: str | None, payload_type: str) -> None:
+        """Tell that a file was written (WRITE) or read (READ) for a workflow or a task."""
+        self._telemetry.say(
+            "payload.used", operation=operation, name=name, payload_type=payload_type
+        )
 
     # The folder
 

@@ -189,8 +189,11 @@ class Schedules:
             if not fresh:
                 break
             for stored in fresh:
-                self._serve(stored, now)
+                with self._telemetry.timed("schedule.served"):
+                    self._serve(stored, now)
                 served.add((stored.name, stored.next_run_at))
+        if served:
+            self._telemetry.say("schedules.fired", slots=len(served))
         return len(served)
 
     def _serve(self, stored: StoredSchedule, now: int) -> None:
@@ -201,6 +204,8 @@ class Schedules:
         self._telemetry.say(
             "schedule.fired", schedule=stored.name, slot=slot, state=record["state"], at=now
         )
+        if record["state"] == FiringState.FAILED.value:
+            self._telemetry.say("schedule.failed")
 
     def _fire(self, schedule: WorkflowSchedule, slot: int, now: int) -> Document:
         """Start the slot's execution; the record of what became of it. NotTaken: nothing became of

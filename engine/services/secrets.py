@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from engine.expressions.scripts import ScriptJob
 from engine.expressions.secrets import fill_secrets, mentions_secrets
+from engine.instruments.telemetry import Telemetry
 from engine.model.events import Answer, Result
 from engine.model.record import Json, decode, encode
 from engine.rules.redaction import SHORTEST_SECRET, Scrubber
@@ -23,9 +24,12 @@ def too_short(values: Mapping[str, str]) -> list[str]:
 class Secrets:
     """The secrets of one engine. Any thread may call."""
 
-    def __init__(self, lookup: Lookup, known: Iterable[str] = ()) -> None:
+    def __init__(
+        self, lookup: Lookup, known: Iterable[str] = (), telemetry: Telemetry | None = None
+    ) -> None:
         """`known`: values that are masked although this engine has handed none of them out."""
         self._lookup = lookup
+        self._telemetry = telemetry or Telemetry()
         self._lock = threading.Lock()
         self._values: set[str] = set()
         self._scrubber = Scrubber(())
@@ -69,32 +73,43 @@ class Secrets:
 
     def payload(self, data: bytes) -> bytes:
         """A payload without them."""
-        return self._scrubber.scrub(data)
+        cleaned = self._scrubber.scrub(data)
+        self._tell(cleaned is not data)
+        return cleaned
 
     def cleaned(self, result: Result) -> Result:
         """A report without them."""
         if not self._values:
             return result
         scrubber = self._scrubber
-        return replace(
+        cleaned = replace(
             result,
             output=scrubber.scrub(result.output),
             reason=None if result.reason is None else scrubber.text(result.reason),
             metadata=None if result.metadata is None else scrubber.scrub(result.metadata),
             logs=tuple(map(scrubber.text, result.logs)),
         )
+        self._tell(cleaned != result)
+        return cleaned
 
     def cleaned_answer(self, answer: Answer) -> Answer:
         """A script's answer without them."""
         if not self._values:
             return answer
         scrubber = self._scrubber
-        return replace(
+        cleaned = replace(
             answer,
             value=scrubber.value(answer.value),
             error=None if answer.error is None else scrubber.text(answer.error),
             logs=tuple(map(scrubber.text, answer.logs)),
         )
+        self._tell(cleaned != answer)
+        return cleaned
+
+    def _tell(self, masked: bool) -> None:
+        """Something that came back had a secret in it."""
+        if masked:
+            self._telemetry.say("secret.masked")
 
 
 def _members(value: str) -> set[str]:

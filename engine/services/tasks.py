@@ -5,6 +5,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 
 from engine.core.inbox import Asked, Handed, Wanted
+from engine.instruments.counted import NO_DOMAIN
 from engine.model.errors import InvalidInput, NotFound
 from engine.model.events import ExtendLease, GiveBack, Result
 from engine.model.execution import Run
@@ -78,14 +79,26 @@ class Tasks:
     ) -> "Poll":
         """Ask for up to `count` tasks. The reply comes when there is one, or after the timeout."""
         if timeout_ms > LONGEST_POLL_MS:
-            raise InvalidInput("Long Poll Timeout value cannot be more than 5 seconds")
+            raise self._refused_poll(
+                task_type, domain, "Long Poll Timeout value cannot be more than 5 seconds"
+            )
         now = self._port.core.clock.now()
         self.sightings.note(task_type, domain or None, worker, now)
-        self._port.core.telemetry.say("task.polled", task_type=task_type)
+        self._port.core.telemetry.say("task.polled", task_type=task_type, domain=domain)
         most = min(max(0, count), MOST_POLLED)
         until = now + max(0, timeout_ms) if most else now
         wanted = Wanted(task_type, domain or None, most, worker, until)
         return Poll(self._port.want(wanted), wanted, self.give_back)
+
+    def _refused_poll(self, task_type: str, domain: str | None, message: str) -> InvalidInput:
+        error = InvalidInput(message)
+        self._port.core.telemetry.say(
+            "poll.refused",
+            task_type=task_type,
+            domain=domain or NO_DOMAIN,
+            exception=type(error).__name__,
+        )
+        return error
 
     def give_back(self, handed: list[Handed]) -> None:
         """These tasks never reached their worker: they are the next to be handed out."""
@@ -123,6 +136,8 @@ class Tasks:
 
     def input_of(self, handed: Handed) -> dict[str, Json]:
         """The input with its secrets."""
+        if handed.run.input_path is not None:
+            self._payloads.note("READ", handed.run.name, "TASK_INPUT")
         return self._secrets.filled(handed.input)
 
     # Report

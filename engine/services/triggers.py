@@ -111,7 +111,20 @@ class Triggers:
         NotTaken: an action could not be taken; deliver the message again, what was done already is
         not done twice.
         """
-        body = read_payload(payload)
+        self._tell_of("event.received", event)
+        try:
+            done = self._deliver(event, read_payload(payload), message_id)
+        except Exception:
+            self._tell_of("event.failed", event)
+            raise
+        self._tell_of("event.handled", event)
+        return done
+
+    def _tell_of(self, what: str, event: str) -> None:
+        queue_type, _, queue_name = event.partition(":")
+        self._port.core.telemetry.say(what, queue_type=queue_type, queue_name=queue_name)
+
+    def _deliver(self, event: str, body: Json, message_id: str) -> int:
         done = 0
         busy: NotTaken | None = None
         for document in self._shelf.handlers(event, True):
@@ -163,13 +176,18 @@ class Triggers:
             return 0
         self._shelf.put_event_execution(record)
         seen = expanded(body) if action.expand_inline_json else body
+        told = {"event": event, "handler": handler.name, "action": record.get("action")}
+        telemetry = self._port.core.telemetry
         try:
             output = self._with_patience(handler, action, event, seen, message_id, index)
             status = ActionStatus.COMPLETED
+            telemetry.say("action.done", **told)
         except NotTaken:
             raise
         except EngineError as error:
             output, status = {"error": error.message}, ActionStatus.FAILED
+            kind = type(error).__name__
+            telemetry.say("action.failed", **told, entity=_about(action), exception=kind)
         self._shelf.put_event_execution({**record, "status": status.value, "output": output})
         return 1
 
@@ -299,6 +317,14 @@ class Triggers:
         workflow_id = _required(part.workflow_id)
         self._executions.set_variables(workflow_id, part.variables, bool(part.append_array))
         return {"workflowId": workflow_id, "variables": part.variables}
+
+
+def _about(action: Action) -> str | None:
+    """What an action is about, as it is written in its handler."""
+    if action.start_workflow is not None:
+        return action.start_workflow.name
+    task = action.complete_task or action.fail_task
+    return None if task is None else task.task_ref_name
 
 
 def _required(workflow_id: str | None) -> str:

@@ -13,7 +13,7 @@ from sqlmodel import Session, col, delete, select
 
 from engine.model.errors import InvalidInput
 from engine.store.folder import Folder
-from engine.store.tables import FileUse, House, table_of
+from engine.store.tables import ArchivedExecution, ExecutionRow, FileUse, House, table_of
 
 FOLDER = "folder"
 """Where a session finds the folder of its store."""
@@ -53,6 +53,16 @@ def folder_of(store: Any, place: str | None, make: bool = True) -> Folder | None
 def are_used(session: Session) -> bool:
     """Does the database need its folder?"""
     return session.exec(select(FileUse.path).limit(1)).first() is not None
+
+
+def owner_of(session: Session, path: str) -> str | None:
+    """The workflow name of one execution, living or archived, that refers to a file."""
+    for model in (ExecutionRow, ArchivedExecution):
+        asked: Any = select(model.name).join(FileUse, col(FileUse.execution) == col(model.key))
+        found: str | None = session.exec(asked.where(FileUse.path == path).limit(1)).first()
+        if found is not None:
+            return found
+    return None
 
 
 def forget(session: Session, keys: Sequence[int]) -> None:

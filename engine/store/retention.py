@@ -1,6 +1,6 @@
 """Taking ended executions away, a few at a time: into the archive, or for good."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from sqlalchemy import Table as SqlTable
 from sqlalchemy import exists
@@ -24,9 +24,23 @@ _PARTS: tuple[SqlTable, ...] = tuple(
 )
 _LIVE = frozenset(status.value for status in EXECUTION_LIVE)
 
+Told = Callable[[str, str], object]
+"""Hears name and status of an execution that goes into the archive, before the commit."""
+
+
+def _unheard(name: str, status: str) -> None:
+    """Nobody counts."""
+
 
 def take_away(
-    session: Session, before: int, now: int, *, keep: bool, statuses: Sequence[str], limit: int = 20
+    session: Session,
+    before: int,
+    now: int,
+    *,
+    keep: bool,
+    statuses: Sequence[str],
+    limit: int = 20,
+    told: Told = _unheard,
 ) -> int:
     """A piece of the work: executions of these statuses that ended before an instant, oldest
     first, archived (`keep`) or removed for good; how many went. 0 when there are none left."""
@@ -39,11 +53,11 @@ def take_away(
     )
     keys = session.exec(asked).all()
     for key in keys:
-        remove(session, key, keep=keep, now=now)
+        remove(session, key, keep=keep, now=now, told=told)
     return len(keys)
 
 
-def remove(session: Session, key: int, *, keep: bool, now: int) -> None:
+def remove(session: Session, key: int, *, keep: bool, now: int, told: Told = _unheard) -> None:
     """Take one execution out of the tables, archived (`keep`) or for good. What is archived is
     still found and counted, and keeps its idempotency key."""
     row = session.get(ExecutionRow, key)
@@ -55,6 +69,7 @@ def remove(session: Session, key: int, *, keep: bool, now: int) -> None:
         archive.put(session, key, now)
         session.flush()
         words.index_now(session, [key])
+        told(row.name, row.status)
     else:
         words.forget_words(session, [key])
         files.forget(session, [key])
@@ -69,12 +84,12 @@ def remove(session: Session, key: int, *, keep: bool, now: int) -> None:
     session.flush()
 
 
-def put_away(session: Session, key: int, now: int) -> bool:
+def put_away(session: Session, key: int, now: int, told: Told = _unheard) -> bool:
     """Archive an execution if it is there and has ended; whether it was."""
     row = session.get(ExecutionRow, key)
     if row is None or row.status in _LIVE:
         return False
-    remove(session, key, keep=True, now=now)
+    remove(session, key, keep=True, now=now, told=told)
     return True
 
 

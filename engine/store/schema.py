@@ -10,7 +10,15 @@ from sqlalchemy import Connection, inspect, text
 
 from engine.model.errors import BadDatabase
 from engine.store import files
-from engine.store.tables import ArchivedExecution, ArchivedTask, House, Table, table_of
+from engine.store.tables import (
+    ArchivedExecution,
+    ArchivedTask,
+    ExecutionRow,
+    House,
+    Table,
+    TaskRow,
+    table_of,
+)
 
 Step = Callable[[Connection], None]
 
@@ -60,7 +68,16 @@ def _second(connection: Connection) -> None:
     )
 
 
-STEPS: tuple[Step, ...] = (_first, _second, files.add_table)
+def _fourth(connection: Connection) -> None:
+    """What waits and what is stuck can be counted without a look at anything else."""
+    added = {"task_waits", "execution_stuck"}
+    for model in (TaskRow, ExecutionRow):
+        for index in table_of(model).indexes:
+            if index.name in added:
+                index.create(connection, checkfirst=True)
+
+
+STEPS: tuple[Step, ...] = (_first, _second, files.add_table, _fourth)
 """Step n brings a database of version n to version n + 1."""
 
 

@@ -24,6 +24,12 @@ TASK_WAKES = f"wake_at > 0 AND {TASK_OPEN}"
 EXECUTION_WAKES = f"wake_at > 0 AND {EXECUTION_LIVE}"
 
 GATED = f"rate_limit_key IS NOT NULL AND {EXECUTION_LIVE}"
+STUCK = f"stuck IS NOT NULL AND {EXECUTION_LIVE}"
+TASK_WAITS = (
+    "carrier IS NULL AND type IN ('EVENT', 'HUMAN', 'PULL_WORKFLOW_MESSAGES', 'WAIT') "
+    f"AND {TASK_OPEN}"
+)
+"""Attempts that a person, an instant or a message moves on, and no worker."""
 
 HIGHEST_REMOVED = "highest_removed_key"
 """The line of `house` that keeps numbers of removed executions from being given again."""
@@ -182,6 +188,7 @@ class ExecutionRow(_Listed, table=True):
     __table_args__ = (
         _where("execution_due", EXECUTION_WAKES, "wake_at"),
         _where("execution_gated", GATED, "key"),
+        _where("execution_stuck", STUCK, "name"),
         Index("execution_new", text("created_at DESC")),
         Index("execution_by_status", "status", text("created_at DESC")),
         Index("execution_by_name", "name", "status", text("created_at DESC")),
@@ -251,6 +258,7 @@ class TaskRow(_Attempt, table=True):
         _where("task_open", QUEUED, "carrier", text("priority DESC"), "due_at", "execution", "seq"),
         _where("task_due", TASK_WAKES, "wake_at"),
         _where("task_taken", TAKEN, "name"),
+        _where("task_waits", TASK_WAITS, "execution"),
     )
     metadata_: bytes | None = Field(
         default=None, sa_column_kwargs={"name": "metadata", "key": "metadata"}

@@ -19,6 +19,8 @@ from engine.store.rowstore import RowStore
 from engine.workers.http_call import Caller, NoAnswer, NotAllowed, Request
 
 EVENT, WORKFLOW_STATUS, TASK_STATUS = "event", "workflow_status", "task_status"
+_NOTIFICATIONS = {WORKFLOW_STATUS: "WORKFLOW", TASK_STATUS: "TASK"}
+"""Conductor's words for what a listener is told of."""
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0
 GIVEN_UP_MS = 3 * 24 * 3600 * 1000
 PAGE = 100
@@ -199,9 +201,19 @@ class Delivery:
         try:
             self._routing.deliver(destination, parcel)
         except Exception as error:
+            self._tell_of_hook("hook.failed", destination, parcel, error_type=type(error).__name__)
             return self._put_off(parcel, destination, str(error), held)
         self._telemetry.say("message.delivered", topic=parcel.topic, to=destination)
+        self._tell_of_hook("hook.delivered", destination, parcel)
         return True
+
+    def _tell_of_hook(self, what: str, destination: str, parcel: Parcel, **more: str) -> None:
+        """A listener behind a URL has been told a status, or could not be."""
+        topic, body = _NOTIFICATIONS.get(parcel.topic), parcel.body
+        if topic is None or not destination.startswith(WEB) or not isinstance(body, dict):
+            return
+        name = body.get("taskDefName") or body.get("workflowType")
+        self._telemetry.say(what, topic=topic, name=name, status=body.get("status"), **more)
 
     def _put_off(
         self, parcel: Parcel, destination: str, error: str, held: dict[str, Pause]

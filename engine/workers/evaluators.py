@@ -13,6 +13,7 @@ import orjson
 
 from engine.expressions.scripts import LONGEST_SCRIPT, ScriptAnswer, ScriptJob
 from engine.instruments.child import Child, ChildGone, ChildSilent
+from engine.instruments.telemetry import Telemetry
 from engine.workers.script_limits import LENGTH_BYTES, Limits, error_text, time_limit_text
 
 START_SECONDS = 30.0
@@ -27,12 +28,17 @@ class EvaluatorPool:
     """At most `size` warm children. Any thread may call `evaluate`; it waits for a free child."""
 
     def __init__(
-        self, size: int = 2, limits: Limits | None = None, allow_python: bool = False
+        self,
+        size: int = 2,
+        limits: Limits | None = None,
+        allow_python: bool = False,
+        telemetry: Telemetry | None = None,
     ) -> None:
         if size < 1:
             raise ValueError(f"an evaluator pool needs at least one process, not {size}")
         self._limits = limits or Limits()
         self._allow_python = allow_python
+        self._telemetry = telemetry or Telemetry()
         self._size = size
         self._free: LifoQueue[Child | None] = LifoQueue()
         for _ in range(size):
@@ -109,6 +115,7 @@ class EvaluatorPool:
             begun = True
             return self._receive(child, deadline)
         except ChildSilent as error:
+            self._telemetry.say("evaluator.killed")
             raise _Failed(time_limit_text(self._limits)) from error
         except ChildGone as error:
             raise (self._lost(child) if begun else _NotBegun()) from error
@@ -126,6 +133,7 @@ class EvaluatorPool:
             return _Failed(CLOSED)
         child.wait(GRACE_SECONDS)
         how = child.ended_by()
+        self._telemetry.say("evaluator.killed")
         if how == "SIGXCPU":
             return _Failed(time_limit_text(self._limits))
         likely = "; it probably needed too much memory" if how in BREAKDOWNS else ""

@@ -55,7 +55,7 @@ class Housekeeping:
     ) -> None:
         self._inbox = inbox
         self._is_quiet = is_quiet
-        self._telemetry = telemetry
+        self.telemetry = telemetry
         self._chores: list[Chore] = []
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="reprise-chores", daemon=True)
@@ -99,7 +99,7 @@ class Housekeeping:
             return chore.work()
         except Exception as error:
             trace = traceback.format_exc()
-            self._telemetry.say("chore.failed", chore=chore.name, error=str(error), trace=trace)
+            self.telemetry.say("chore.failed", chore=chore.name, error=str(error), trace=trace)
             return False
 
 
@@ -153,12 +153,23 @@ class Chores:
         before = now - int((self.retention_days or 0) * DAY_MS)
         ended = [status.value for status in ExecutionStatus if status.terminal]
 
+        archived: list[tuple[str, str]] = []
+
         def remove(session: Any) -> int:
             return retention.take_away(
-                session, before, now, keep=self.archive, statuses=ended, limit=FEW
+                session,
+                before,
+                now,
+                keep=self.archive,
+                statuses=ended,
+                limit=FEW,
+                told=lambda *who: archived.append(who),
             )
 
-        return bool(self.keeper.errand(remove) >= FEW)
+        more = bool(self.keeper.errand(remove) >= FEW)
+        for name, status in archived:
+            self.keeper.telemetry.say("execution.archived", name=name, status=status)
+        return more
 
     def sweep_files(self) -> bool:
         """Drop payload files that nothing refers to: left by clients and never named, or written for

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import httpx
 
+from engine.instruments.telemetry import Telemetry
 from engine.workers.egress import Egress, Refused, Target, Unknown
 
 MOST_REDIRECTS = 5
@@ -52,10 +53,15 @@ class Caller:
     to the name it was checked for."""
 
     def __init__(
-        self, egress: Egress, most_bytes: int, transport: httpx.BaseTransport | None = None
+        self,
+        egress: Egress,
+        most_bytes: int,
+        transport: httpx.BaseTransport | None = None,
+        telemetry: Telemetry | None = None,
     ) -> None:
         self._egress = egress
         self._most_bytes = most_bytes
+        self._telemetry = telemetry or Telemetry()
         self._transport = transport or httpx.HTTPTransport(
             verify=ssl.create_default_context(),
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=0),
@@ -88,6 +94,7 @@ class Caller:
             target = self._egress.target(request.url)
             return self._exchange(request, target, ends_at)
         except Refused as error:
+            self._telemetry.say("egress.denied")
             raise NotAllowed(f"address not allowed by egress policy: {error}") from error
         except Unknown as error:
             raise NoAnswer(said(first, str(error))) from error

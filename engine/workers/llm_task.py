@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.expressions.java_text import java_text
+from engine.instruments.telemetry import Telemetry
 from engine.model.record import Json
 from engine.workers.ai_task import (
     AiCraft,
@@ -31,9 +32,12 @@ NO_TEXT = "No input text provided to generate embeddings"
 class Models:
     """What providers are asked, and what comes of it."""
 
-    def __init__(self, caller: Caller, providers: Providers) -> None:
+    def __init__(
+        self, caller: Caller, providers: Providers, telemetry: Telemetry | None = None
+    ) -> None:
         self._caller = caller
         self._providers = providers
+        self._telemetry = telemetry or Telemetry()
 
     def crafts(self) -> dict[str, AiCraft]:
         """Who carries out each task word."""
@@ -53,7 +57,7 @@ class Models:
         """Go on with a conversation."""
         endpoint = self._providers.endpoint(given.get("llmProvider"))
         body = request_body(given, endpoint.dialect)
-        answer = self._ask(endpoint, "chat/completions", body)
+        answer = self._ask(endpoint, "chat/completions", body, given)
         return Success(output_of(answer, given, task_id), unheard(given, endpoint.dialect))
 
     def text(self, given: Mapping[str, Json], task_id: str) -> Success:
@@ -74,16 +78,27 @@ class Models:
         dimensions = whole_field(given, "dimensions", None)
         if dimensions is not None:
             body["dimensions"] = dimensions
-        answer = self._ask(endpoint, "embeddings", body)
+        answer = self._ask(endpoint, "embeddings", body, given)
         return Success({"result": _first_embedding(answer)})
 
-    def _ask(self, endpoint: Endpoint, path: str, body: Json) -> dict[str, Any]:
+    def _ask(
+        self, endpoint: Endpoint, path: str, body: Json, given: Mapping[str, Json]
+    ) -> dict[str, Any]:
         answer = send(self._caller, endpoint.url(path), endpoint.headers(), body)
         if not 200 <= answer.status < 300:
             keyless = answer.status in (401, 403) and not endpoint.key
             hint = f" (no key was sent: {endpoint.key_variable} is not set)" if keyless else ""
             raise refusal(answer, endpoint.word, endpoint.key, hint)
-        return read_object(answer, endpoint.word)
+        found = read_object(answer, endpoint.word)
+        self._tell_cost(found.get("usage"), model_of(given))
+        return found
+
+    def _tell_cost(self, usage: Json, model: str) -> None:
+        """What an answer has cost is known even if it cannot be used."""
+        for kind in ("prompt", "completion"):
+            number = usage.get(f"{kind}_tokens") if isinstance(usage, dict) else None
+            if isinstance(number, int) and number > 0:
+                self._telemetry.say("tokens.used", model=model, kind=kind, amount=number)
 
 
 def _first_embedding(answer: Mapping[str, Json]) -> list[Json]:

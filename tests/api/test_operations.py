@@ -51,7 +51,9 @@ def test_metrics_are_told_under_conductors_names(door: Door) -> None:
     assert 'task_in_progress{taskType="measured_task",ownerApp="unknown"} 1' in lines
     assert door.ask("GET", "/actuator/prometheus").status_code == 200
     assert 'checkpoint_recovery_total{cause="start"} 1' in lines
-    [written] = [line for line in lines if line.startswith("checkpoint_write_total ")]
+    [written] = [
+        line for line in lines if line.startswith('checkpoint_write_total{store="memory"}')
+    ]
     assert int(written.split()[1]) > 1
 
 

@@ -10,6 +10,7 @@ import pytest
 from engine.core.inbox import Asked
 from engine.core.turn import Core
 from engine.expressions.scripts import ScriptAnswer
+from engine.instruments.metrics import Metrics
 from engine.model.errors import Conflict, InvalidInput, NotFound, NotTaken
 from engine.model.facts import Limits
 from engine.model.requests import StartWorkflowRequest
@@ -156,10 +157,15 @@ def test_an_action_the_engine_was_too_busy_for_is_done_when_the_message_comes_ag
     room.triggers.add(a_handler(an_action("start_workflow", name="ship"), name="a"))
     room.triggers.add(a_handler(an_action("start_workflow", name="ship"), name="b"))
     busy = Triggers(BusyPort(room.core, 3), room.shelf, room.executions, room.tasks, room.evaluate)
+    metrics = Metrics()
+    room.core.telemetry.listen(metrics.hear)
     with pytest.raises(NotTaken):
         busy.deliver("kafka:orders", {}, "m1")
     assert statuses(room) == ["a m1_0 IN_PROGRESS", "b m1_0 COMPLETED"]
     assert busy.deliver("kafka:orders", {}, "m1") == 1
+    of_queue = '{queueType="kafka",queueName="orders"}'
+    for what, number in (("processed", 2), ("error", 1), ("handled", 1)):
+        assert f"event_queue_messages_{what}_total{of_queue} {number}" in metrics.render()
     assert statuses(room) == ["a m1_0 COMPLETED", "b m1_0 COMPLETED"]
 
 

@@ -141,7 +141,7 @@ def test_a_step_that_fails_leaves_the_database_as_it_was(path: Path) -> None:
 
 def test_a_newer_database_is_refused(path: Path) -> None:
     open_sqlite(path, steps=(*schema.STEPS, add_colour)).close()
-    with pytest.raises(BadDatabase, match="schema version 4, written by a newer Reprise"):
+    with pytest.raises(BadDatabase, match="schema version 5, written by a newer Reprise"):
         open_sqlite(path)
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+import pytest
 
 from engine.store.messages import outbox
 from engine.store.reading import counts
@@ -61,6 +62,26 @@ def test_a_task_listener_is_told_of_each_status_of_tasks_that_do_not_forbid_it()
     ]
     assert {item["workflowId"] for item in told} == {done["workflowId"]}
     assert told[-1]["taskId"] == tasks_of(done)["work"]["taskId"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "series"),
+    [
+        (
+            Reply(),
+            'webhook_publish_success_total{notificationType="WORKFLOW",name="w",status="COMPLETED"}',
+        ),
+        (
+            Reply(500),
+            'webhook_publish_failure_total{notificationType="WORKFLOW",name="w",errorType="Undelivered"}',
+        ),
+    ],
+)
+def test_what_a_listener_takes_or_refuses_is_counted(answer: Reply, series: str) -> None:
+    with web(lambda seen: answer) as server, Bench(workflow_listener=server.url) as bench:
+        define(bench)
+        bench.start("w")
+        bench.until(lambda: series in bench.engine.metrics.render())
 
 
 def test_an_execution_that_asks_for_a_listener_is_archived_when_it_has_ended() -> None:

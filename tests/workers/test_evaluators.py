@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from engine.expressions.scripts import Language, ScriptAnswer, ScriptJob, case_text, is_true
+from engine.instruments.telemetry import Telemetry
 from engine.workers.evaluators import EvaluatorPool
 from engine.workers.script_limits import Limits
 from tests.vectors import by_id, exact, rows
@@ -301,7 +302,7 @@ def test_a_child_killed_amid_a_job_costs_that_job_only() -> None:
         with ThreadPoolExecutor(1) as threads:
             (pid,) = pool.children()
             pending = threads.submit(evaluate, pool, ENDLESS)
-            while not pending.running() or _cpu_ticks(pid) < 20:
+            while not pending.running() or cpu_ticks(pid) < 20:
                 os.sched_yield()
             os.kill(pid, signal.SIGKILL)
             answer = pending.result(timeout=20)
@@ -312,7 +313,7 @@ def test_a_child_killed_amid_a_job_costs_that_job_only() -> None:
         pool.close()
 
 
-def _cpu_ticks(pid: int) -> int:
+def cpu_ticks(pid: int) -> int:
     with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
         return int(stat.read().rpartition(")")[2].split()[11])
 
@@ -332,13 +333,18 @@ def test_a_child_killed_while_idle_is_replaced_before_the_next_job() -> None:
 
 
 def test_a_stopped_child_is_killed_at_the_limit() -> None:
-    pool = EvaluatorPool(1, Limits(seconds=0.2))
+    told: list[str] = []
+    telemetry = Telemetry()
+    telemetry.listen(lambda what, facts: told.append(what))
+    pool = EvaluatorPool(1, Limits(seconds=0.2), telemetry=telemetry)
     try:
         assert_serves(pool)
+        assert told == []
         os.kill(pool.children()[0], signal.SIGSTOP)
         big = {"text": "x" * 1_000_000}
         assert fails_as(evaluate(pool, "1", big), "time limit")
         assert_serves(pool)
+        assert told == ["evaluator.killed"]
     finally:
         pool.close()
 
@@ -401,7 +407,7 @@ def test_closing_ends_the_children_and_answers_the_jobs_they_had() -> None:
     ]
     for thread in waiting:
         thread.start()
-    while _cpu_ticks(pid) < 20:
+    while cpu_ticks(pid) < 20:
         os.sched_yield()
     started = time.monotonic()
     pool.close()
