@@ -7,6 +7,7 @@ an engine it has no use for.
 import difflib
 import importlib
 import os
+import sys
 from typing import Any, Final, NoReturn
 
 import click
@@ -14,7 +15,7 @@ import click
 from engine.model.errors import EngineError
 from studio.cli import doors
 from studio.cli.asking import SERVER_HELP
-from studio.cli.failures import EXIT_CODES, Told, told
+from studio.cli.failures import EXIT_CODES, FAILED, Told, told
 from studio.cli.output import plain, say
 from studio.client.errors import ServerError
 
@@ -120,7 +121,13 @@ def cli(context: click.Context, /, **given: Any) -> None:
 
 def main() -> None:
     """The console script."""
-    cli.main(prog_name="reprise")
+    try:
+        cli.main(prog_name="reprise")
+    except OSError as error:
+        say(f"reprise: {error.strerror or error}")
+        # What could not be written is not tried again at the end.
+        sys.stdout = None
+        sys.exit(FAILED)
 
 
 if __name__ == "__main__":

@@ -140,4 +140,5 @@ def facts(pairs: Iterable[tuple[str, object]]) -> list[str]:
 
 
 def _to_person() -> bool:
-    return sys.stdout.isatty()
+    # Python has none where it was closed before the start.
+    return sys.stdout is not None and sys.stdout.isatty()

@@ -15,7 +15,7 @@ import httpx
 from studio.client import capabilities as capabilities_room
 from studio.client import transport
 from studio.client.capabilities import Capabilities
-from studio.client.errors import Missing, NotOffered, ServerError
+from studio.client.errors import Invalid, Missing, NotOffered, ServerError
 
 Document = dict[str, Any]
 T = TypeVar("T")
@@ -65,7 +65,7 @@ class Client:
         actor: Actor | None = None,
     ) -> Any:
         """One request; every part of the path is encoded, so a name may hold any sign."""
-        address = "/" + "/".join(quote(str(part), safe="") for part in path)
+        address = "/" + "/".join(_part(str(part)) for part in path)
         asked = dict(query or {})
         if actor and actor.reason:
             asked["reason"] = actor.reason
@@ -357,3 +357,16 @@ def _found(answer: object) -> Found:
     if not isinstance(answer, dict):
         return Found(0, [])
     return Found(int(answer.get("totalHits") or 0), _listed(answer.get("results")))
+
+
+def _part(name: str) -> str:
+    """A name as a part of a path."""
+    if not name:
+        raise Invalid("A name or an id is empty.")
+    if not name.strip("."):
+        # As they are, they would lead to another path.
+        return name.replace(".", "%2E")
+    try:
+        return quote(name, safe="")
+    except UnicodeEncodeError as error:
+        raise Invalid(f"{name!r} is no UTF-8.") from error

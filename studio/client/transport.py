@@ -11,6 +11,7 @@ from typing import Any, Final, TypeVar
 import httpx
 import orjson
 
+from engine.model.record import decode, encode
 from studio.client import errors
 from studio.client.errors import ServerError, Violation
 
@@ -118,11 +119,17 @@ def send(
     given = {key: value for key, value in (query or {}).items() if value is not None}
     extra = dict(headers or {})
     content = None
-    if body is not None:
-        content = orjson.dumps(body)
-        extra["Content-Type"] = "application/json"
     try:
-        answer = http.request(method, path, params=given, content=content, headers=extra)
+        if body is not None:
+            content = encode(body)
+            extra["Content-Type"] = "application/json"
+        asked = http.build_request(method, path, params=given, content=content, headers=extra)
+    except UnicodeEncodeError as error:
+        raise errors.Invalid(f"{method} {path}: what is sent is no UTF-8.") from error
+    except RecursionError as error:
+        raise errors.Invalid(f"{method} {path}: what is sent is nested too deeply.") from error
+    try:
+        answer = http.send(asked)
     except httpx.ConnectError as error:
         raise errors.Unreachable(f"{_place(http)} does not answer: {error}.") from error
     except httpx.ConnectTimeout as error:
@@ -146,8 +153,8 @@ def _value(answer: httpx.Response, what: str) -> Any:
         if "json" not in answer.headers.get("content-type", ""):
             return answer.text
         try:
-            return orjson.loads(answer.content)
-        except orjson.JSONDecodeError as error:
+            return decode(answer.content)
+        except ValueError as error:
             raise errors.Broken(f"{what}: the answer is no JSON ({error}).") from error
     document = _error_document(answer)
     message = str(document.get("message") or f"{what} was answered {answer.status_code}.")

@@ -1,6 +1,10 @@
 """`reprise` itself: which server, which code, which words; and the commands that run for long."""
 
 import json
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
 
 import pytest
 
@@ -64,6 +68,33 @@ def test_a_server_that_fails_is_a_refusal_without_a_traceback() -> None:
 
 def test_an_unknown_execution_is_code_3(terminal: EngineTerminal) -> None:
     assert "reprise search" in terminal.bad(3, "get-execution", "nobody")
+
+
+def test_a_word_that_is_no_utf_8_is_one_line_and_not_a_traceback(terminal: EngineTerminal) -> None:
+    for words in (("status", "\udcff"), ("search", "correlationId = \udcff")):
+        assert "UTF-8" in terminal.bad(4, *words)
+
+
+def full_and_closed(*words: str) -> Iterator[subprocess.CompletedProcess[str]]:
+    """`reprise` with these words, its answer going to a full disk, and then to nowhere."""
+    command = shlex.join([sys.executable, "-m", "studio.cli.main", *words])
+    for place in (">/dev/full", ">&-"):
+        yield subprocess.run(
+            ["sh", "-c", f"{command} {place}"], capture_output=True, text=True, timeout=60
+        )
+
+
+@pytest.mark.parametrize("words", [("--help",), ("completion", "bash")])
+def test_an_answer_that_cannot_be_written_is_one_line_and_code_1(words: tuple[str, ...]) -> None:
+    full, closed = full_and_closed(*words)
+    assert (full.returncode, full.stderr) == (1, "reprise: No space left on device\n")
+    assert (closed.returncode, closed.stderr) == (0, "")
+
+
+def test_a_table_needs_no_standard_output() -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "stdout", None)
+        assert table(("NAME",), [("one",)])
 
 
 def test_options_of_the_start_do_not_go_with_a_command(terminal: EngineTerminal) -> None:

@@ -156,6 +156,28 @@ def test_a_pause_holds_and_a_resume_lets_go(own: Client) -> None:
         own.resume(id_, ME)
 
 
+def test_a_whole_number_of_any_length_is_sent_and_read_as_it_is(own: Client) -> None:
+    own.save_definition(a_definition("long"), ME)
+    given = {"big": 10**23 + 1, "small": -(10**30)}
+    assert own.execution(own.start({"name": "long", "input": given}, ME))["input"] == given
+
+
+def test_what_no_request_can_hold_is_refused_before_it_is_sent(own: Client) -> None:
+    for name in ("\udcff", ""):
+        with pytest.raises(errors.Invalid):
+            own.execution(name)
+    with pytest.raises(errors.Invalid):
+        own.ask("GET", "workflow", "search", query={"query": "\udcff"})
+    with pytest.raises(errors.Invalid):
+        own.start({"name": "\udcff"}, ME)
+
+
+def test_a_name_of_dots_alone_is_a_name_and_no_way_to_elsewhere(own: Client) -> None:
+    for name in (".", ".."):
+        with pytest.raises(errors.Missing, match=f"found by id: {name}$"):
+            own.execution(name)
+
+
 def test_what_an_engine_of_ours_keeps_as_a_file_is_fetched(tmp_path: Path) -> None:
     settings = Settings(
         database="memory:",
