@@ -25,7 +25,6 @@ class CatalogueRow:
     versions: tuple[int, ...]
     tasks: int
     owner: str
-    updated_ms: int
     last: tuple[str, ...]
     failed: int
     running: int
@@ -56,7 +55,6 @@ def _row(name: str, versions: list[Mapping[str, Any]], runs: list[ExecutionRow])
         versions=tuple(sorted({number(one.get("version")) or 1 for one in versions}, reverse=True)),
         tasks=sum(1 for _ in all_tasks(newest)),
         owner=str(newest.get("ownerEmail") or ""),
-        updated_ms=number(newest.get("updateTime")) or number(newest.get("createTime")),
         last=tuple(run.status for run in runs[-TICKS:]),
         failed=sum(marks.mark_of(run.status).bad for run in runs),
         running=sum(run.status in ("RUNNING", "PAUSED") for run in runs),

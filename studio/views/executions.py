@@ -14,7 +14,6 @@ from studio.views import wording
 
 STATUSES: Final = ("RUNNING", "COMPLETED", "FAILED", "TIMED_OUT", "TERMINATED", "PAUSED")
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_.-]+")
-FAILING: Final = ("FAILED", "TIMED_OUT")
 PAGE_SIZE: Final = 50
 
 # The quick ranges, by their word in the address.
@@ -157,7 +156,6 @@ class ExecutionRow:
     reason: str = ""
     started_ms: int = 0
     ended_ms: int = 0
-    updated_ms: int = 0
     ran_ms: int | None = None
 
     @property
@@ -183,7 +181,6 @@ def _row(summary: Mapping[str, Any], now_ms: int) -> ExecutionRow:
         reason=wording.reason_line(str(summary.get("reasonForIncompletion") or "")),
         started_ms=started,
         ended_ms=ended,
-        updated_ms=wording.millis(summary.get("updateTime")),
         ran_ms=(ended or now_ms) - started if started else None,
     )
 

@@ -101,8 +101,3 @@ class Overview:
     @property
     def queued(self) -> int:
         return sum(row.waiting for row in self.queues)
-
-    @property
-    def calm(self) -> bool:
-        """Nothing needs anybody."""
-        return not self.failed and not self.waiting and not any(row.alone for row in self.queues)

@@ -25,11 +25,6 @@ _STREAMLIT: Final = {
 }
 
 # What the theme file cannot say. If a selector stops matching, the page is only less pretty.
-FRAME_CSS: Final = """
-.stMainBlockContainer { padding-left: 24px; padding-right: 24px; }
-@media (max-width: 640px) { .stMainBlockContainer { padding-left: 12px; padding-right: 12px; } }
-[data-testid=stCaptionContainer] code { font-size: .92em; }
-"""
 DARK_CSS: Final = """
 [data-testid=stBaseButton-primary] { background: #5a6b82; border-color: #5a6b82; color: #fff; }
 """
