@@ -3,7 +3,7 @@
 Lists are remembered for some seconds a session, since every click of an editor would ask again.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
@@ -33,15 +33,12 @@ def versions(client: Client) -> dict[str, list[Version]]:
     """Every definition and its versions, the oldest first."""
 
     def ask() -> dict[str, list[Version]]:
-        answer = client.ask("GET", "metadata", "workflow", "names-and-versions")
-        listed = answer if isinstance(answer, dict) else {}
-        return {str(name): _versions(found) for name, found in listed.items()}
+        return {name: _versions(rows) for name, rows in client.versions().items()}
 
     return _kept("versions", client, ask)
 
 
-def _versions(found: Any) -> list[Version]:
-    rows = [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
+def _versions(rows: Sequence[Mapping[str, Any]]) -> list[Version]:
     made = [Version(number(row.get("version")), number(row.get("createTime"))) for row in rows]
     return sorted(made, key=lambda each: each.number)
 
@@ -73,9 +70,7 @@ def task_defs_if_any(client: Client) -> list[JsonObject]:
 def publish(client: Client, definition: JsonObject, version: int, actor: Actor) -> JsonObject:
     """Registers a draft as a new version; a version that exists is refused by the server."""
     numbered = {**definition, "version": version}
-    client.ask(
-        "POST", "metadata", "workflow", query={"overwrite": "false"}, body=numbered, actor=actor
-    )
+    client.register_definition(numbered, actor)
     forget()
     return numbered
 
