@@ -32,11 +32,19 @@ def _object(context: click.Context, option: click.Parameter, value: str | None) 
 
 def _text(place: str) -> str:
     if place == "-":
-        return sys.stdin.read()
+        return _standard_input()
     try:
         return Path(place).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise click.BadParameter(f"{place} cannot be read: {reason(error)}.") from error
+
+
+def _standard_input() -> str:
+    try:
+        # Python has none where it was closed before the start.
+        return "" if sys.stdin is None else sys.stdin.read()
+    except (OSError, UnicodeDecodeError) as error:
+        raise click.BadParameter(f"standard input cannot be read: {reason(error)}.") from error
 
 
 def reason(error: OSError | UnicodeDecodeError) -> str:
@@ -45,11 +53,19 @@ def reason(error: OSError | UnicodeDecodeError) -> str:
 
 def parsed(text: str, place: str) -> Any:
     try:
-        return json.loads(text)
+        return json.loads(text, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
         raise click.BadParameter(
             f"{place}, line {error.lineno}, column {error.colno}: {error.msg}."
         ) from error
+    except RecursionError as error:
+        raise click.BadParameter(f"{place} is nested too deeply.") from error
+    except ValueError as error:
+        raise click.BadParameter(f"{place}: {error}.") from error
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON")
 
 
 def read(place: str) -> Any:
@@ -74,7 +90,7 @@ def ids(given: Sequence[str]) -> list[str]:
     """Each id once, in order; `-` stands for the words on standard input."""
     found: list[str] = []
     for one in given:
-        found += sys.stdin.read().split() if one == "-" else [one]
+        found += _standard_input().split() if one == "-" else [one]
     if not found:
         raise click.UsageError("No id was given.")
     return list(dict.fromkeys(found))

@@ -38,7 +38,7 @@ class Terminal:
         return Client(in_process(self.app))
 
     def type(
-        self, *words: str, answer: str | None = None, colour: bool = False, **env: str
+        self, *words: str, answer: str | bytes | None = None, colour: bool = False, **env: str
     ) -> Result:
         """Runs `reprise` with these words. `answer` is what stands on standard input; `colour` is
         whether standard output is a terminal that shows colours."""

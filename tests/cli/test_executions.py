@@ -38,6 +38,17 @@ def test_an_input_that_is_no_object_is_a_usage_error(terminal: EngineTerminal) -
     assert "column 2" in terminal.bad(2, "start", "e_any", "--input", "{oops")
 
 
+def test_standard_input_that_is_no_text_is_a_usage_error(terminal: EngineTerminal) -> None:
+    for words in (("start", "e_any", "--input", "@-"), ("status", "-")):
+        result = terminal.type(*words, answer=b"\xff")
+        assert result.exit_code == 2 and "it is not UTF-8" in result.stderr
+
+
+@pytest.mark.parametrize("value", ["NaN", "-Infinity", "[" * 100_000, "1" * 5000])
+def test_an_input_that_no_json_holds_is_a_usage_error(terminal: EngineTerminal, value: str) -> None:
+    terminal.bad(2, "start", "e_any", "--input", f'{{"a": {value}}}')
+
+
 def test_waiting_writes_the_output_and_succeeds_when_it_completes(
     terminal: EngineTerminal,
 ) -> None:
