@@ -26,6 +26,7 @@ from engine.api.metadata import Metadata
 from engine.api.payloads import PayloadRoutes
 from engine.api.probes import Probes
 from engine.api.searching import Searching
+from engine.api.synchronous import Synchronous
 from engine.api.tasks import TaskRoutes
 from engine.api.triggers import TriggerRoutes
 from engine.api.wire import Call, Forbidden, Route, WrongMethod
@@ -58,6 +59,7 @@ def routes_of(house: House) -> list[Route]:
         *Admin(house).routes(),
         *Searching(house).routes(),
         *PayloadRoutes(house).routes(),
+        *Synchronous(house).routes(),
         *Workflows(house).routes(),
         *TaskRoutes(house).routes(),
         *Metadata(house).routes(),

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from pydantic.json_schema import models_json_schema
 from starlette.responses import Response
 
+from engine.api.synchronous import StateUpdate
 from engine.api.wire import Call, Route
-from engine.api.workflows import Correlated, StateUpdate
+from engine.api.workflows import Correlated
 from engine.model.definitions import TaskDef, WorkflowDef
 from engine.model.record import Json, Record
 from engine.model.requests import (

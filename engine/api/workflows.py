@@ -1,30 +1,16 @@
-"""/workflow: start, read, verbs, searches, synchronous execution, mock tests."""
+"""/workflow: read, verbs, mock tests. What is waited for is in `synchronous.py`, a plain start in
+`hot.py`."""
 
 import uuid
 from typing import Any
 
-from starlette.concurrency import run_in_threadpool
-
 from engine.api.mocking import played
-from engine.api.waiting import stand_still
-from engine.api.wire import NO_CONTENT, Call, Route, Text, whole
-from engine.model.errors import InvalidInput, NotFound
+from engine.api.wire import NO_CONTENT, Call, Route, Text
 from engine.model.record import Json, Record
-from engine.model.requests import RerunRequest, SkipRequest, StartWorkflowRequest, TaskResult
+from engine.model.requests import RerunRequest, SkipRequest
 from engine.services.house import House
-from engine.services.signals import return_strategy
-from engine.services.tasks import open_run, reported_status
 
 PLACE = "/workflow"
-LONGEST_WAIT_SECONDS = 600
-
-
-class StateUpdate(Record):
-    """A task's result and variables at once."""
-
-    task_reference_name: str | None = None
-    task_result: TaskResult | None = None
-    variables: dict[str, Json] | None = None
 
 
 class Correlated(Record):
@@ -44,17 +30,6 @@ class Workflows:
     def routes(self) -> list[Route]:
         """Fixed words first, then what is variable."""
         return [
-            Route(
-                "POST",
-                "/workflow/execute/{name}/{version}",
-                self.execute,
-                _EXECUTE,
-                "StartWorkflowRequest",
-            ),
-            Route(
-                "POST", "/workflow/execute/{name}", self.execute, _EXECUTE, "StartWorkflowRequest"
-            ),
-            Route("GET", "/workflow/execute/{name}", self.execute, _EXECUTE, changes=True),
             Route("POST", "/workflow/test", self.test, (), "WorkflowTestRequest"),
             Route("POST", "/workflow/correlated/batch", self.correlated_batch, (), "Correlated"),
             Route("GET", "/workflow/running/{name}", self.running, _RUNNING),
@@ -77,7 +52,6 @@ class Workflows:
             Route("POST", "/workflow/{id}/resetcallbacks", self.reset_callbacks, gives="nothing"),
             Route("POST", "/workflow/{id}/messages", self.post, (), "map", "text"),
             Route("POST", "/workflow/{id}/variables", self.set_variables, _VARIABLES, "map"),
-            Route("POST", "/workflow/{id}/state", self.update_state, _STATE, "StateUpdate"),
             Route("POST", "/workflow/{name}/correlated", self.correlated_many, _CORRELATED, "list"),
             Route(
                 "GET", "/workflow/{name}/correlated/{correlationId}", self.correlated, _CORRELATED
@@ -104,33 +78,7 @@ class Workflows:
             ),
         ]
 
-    # Start
-
-    async def execute(self, call: Call) -> dict[str, Json]:
-        """Start an execution and wait for it, up to a time."""
-        request = call.record(StartWorkflowRequest)
-        version = _version(call.path.get("version", "0"))
-        name = call.path["name"]
-        if request.workflow_def is None:
-            request = request.but(name=name, version=version)
-        else:
-            marked = {"dynamic": True}
-            given = {**(request.input or {}), "_systemMetadata": marked}
-            request = request.but(name=name, input=given)
-        strategy = return_strategy(call.text("returnStrategy"))
-        seconds = call.number("waitForSeconds") or 10
-        workflow_id = await run_in_threadpool(self._executions.start, request, call.person)
-        stand, late = await stand_still(
-            self._house.signals,
-            workflow_id,
-            _refs(call),
-            min(seconds, LONGEST_WAIT_SECONDS),
-            call.gone,
-        )
-        request_id = call.text("requestId") or str(uuid.uuid4())
-        return await run_in_threadpool(
-            self._house.signals.answer, stand, strategy, request_id, late
-        )
+    # Play
 
     def test(self, call: Call) -> dict[str, Json]:
         """Play a definition on mocks; the execution that came of it. Nothing of it is kept."""
@@ -258,66 +206,11 @@ class Workflows:
         self._executions.decide(workflow_id, call.person)
         return self._executions.get(workflow_id)
 
-    async def update_state(self, call: Call) -> dict[str, Json]:
-        """Merge variables and report on a task at once, then wait for the execution."""
-        workflow_id = call.path["id"]
-        await run_in_threadpool(self._take_state, workflow_id, call.record(StateUpdate), call)
-        stand, late = await stand_still(
-            self._house.signals,
-            workflow_id,
-            _refs(call),
-            min(call.number("waitForSeconds", 10), LONGEST_WAIT_SECONDS),
-            call.gone,
-        )
-        return await run_in_threadpool(
-            self._house.signals.answer, stand, return_strategy(None), call.text("requestId"), late
-        )
-
-    def _take_state(self, workflow_id: str, update: StateUpdate, call: Call) -> None:
-        view = self._executions.view(workflow_id, payloads=False)
-        result, ref = update.task_result, update.task_reference_name
-        if result is not None:
-            # Before anything is changed: a refused update has merged no variables.
-            reported_status(result.status)
-            if not ref:
-                raise InvalidInput("taskReferenceName is empty: name the task of taskResult.")
-            if open_run(view.all_runs(), ref) is None:
-                raise NotFound(f"Found no running task {ref} of workflow {workflow_id} to update")
-            output = self._house.tasks.output_of(result, "taskResult.")
-        if update.variables:
-            self._executions.set_variables(
-                workflow_id, update.variables, by=call.person, why=call.reason
-            )
-        if result is None or not ref:
-            self._executions.decide(workflow_id, call.person)
-            return
-        self._house.tasks.update_by_ref(
-            workflow_id,
-            ref,
-            result.status or "",
-            output,
-            result.worker_id,
-            call.person,
-            result.external_output_payload_storage_path or None,
-        )
-
 
 _WHY = ("reason",)
-_EXECUTE = ("requestId", "waitUntilTaskRef", "waitForSeconds:int", "consistency", "returnStrategy")
 _RUNNING = ("version:int", "startTime:int", "endTime:int")
 _CORRELATED = ("includeClosed:bool", "includeTasks:bool")
 _STATUS = ("includeOutput:bool", "includeVariables:bool")
 _TASKS = ("start:int", "count:int", "status*")
 _REMOVE = ("archiveWorkflow:bool", "reason")
 _VARIABLES = ("appendArray:bool", "reason")
-_STATE = ("requestId", "waitUntilTaskRef", "waitForSeconds:int", "reason")
-
-
-def _version(text: str) -> int | None:
-    """A version in a path; 0 stands for the newest."""
-    return whole("version", text) or None
-
-
-def _refs(call: Call) -> list[str]:
-    """The tasks to wait for; Python's SDK writes None where it means none."""
-    return [ref.strip() for ref in call.texts("waitUntilTaskRef") if ref.strip() != "None"]
