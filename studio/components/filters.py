@@ -25,6 +25,14 @@ def bar(names: Sequence[str], counts: Mapping[str, int]) -> Filters:
     """
     now = asked()
     _seed(now)
+    chosen = replace(_with_status(_with_fields(now, names), counts), page=1)
+    if chosen == replace(now, page=1):
+        chosen = now
+    _write(chosen)
+    return chosen
+
+
+def _with_fields(now: Filters, names: Sequence[str]) -> Filters:
     with st.container(border=True, key="filter_box"):
         words, definition, since, correlation, sort = st.columns([2.2, 1.4, 1, 1.2, 1.1])
         q = words.text_input(
@@ -48,7 +56,18 @@ def bar(names: Sequence[str], counts: Mapping[str, int]) -> Filters:
             key="f_sort",
             format_func=lambda word: executions.SORTS[word],
         )
-    status = st.segmented_control(
+    return replace(
+        now,
+        q=(q or "").strip(),
+        wf="" if wf == _ANY else str(wf or ""),
+        corr=(corr or "").strip(),
+        since=str(from_ or ""),
+        sort=str(order or now.sort),
+    )
+
+
+def _with_status(now: Filters, counts: Mapping[str, int]) -> Filters:
+    chosen = st.segmented_control(
         "Status",
         executions.STATUSES,
         selection_mode="multi",
@@ -58,21 +77,9 @@ def bar(names: Sequence[str], counts: Mapping[str, int]) -> Filters:
         ),
         label_visibility="collapsed",
     )
-    chosen = Filters(
-        q=(q or "").strip(),
-        wf="" if wf == _ANY else str(wf or ""),
-        corr=(corr or "").strip(),
-        status=tuple(word for word in executions.STATUSES if word in (status or ())),
-        since=str(from_ or ""),
-        sort=str(order or now.sort),
-        page=now.page,
-        top=now.top,
-        dropped=now.dropped,
+    return replace(
+        now, status=tuple(word for word in executions.STATUSES if word in (chosen or ()))
     )
-    if replace(chosen, page=1) != replace(now, page=1):
-        chosen = replace(chosen, page=1)
-    _write(chosen)
-    return chosen
 
 
 def turn_to(filters: Filters, page: int) -> None:
