@@ -121,6 +121,7 @@ def settings_from(environment: Mapping[str, str], **given: Any) -> Settings:
     found.update({name: value for name, value in given.items() if value is not None})
     settings = replace(plain, **found)
     _check(settings)
+    _check_texts(environment, (settings.secret_prefix, settings.environment_prefix))
     return settings
 
 
@@ -182,3 +183,13 @@ def _check(settings: Settings) -> None:
                 f"The address of the provider {provider} is {url!r}: it must begin with http:// or "
                 f"https://. Correct {PREFIX}LLM_{provider.upper()}_URL."
             )
+
+
+def _check_texts(environment: Mapping[str, str], prefixes: tuple[str, ...]) -> None:
+    """Refuse what no task could be given, without showing it: it may be a secret."""
+    for name, value in environment.items():
+        if name.startswith(prefixes):
+            try:
+                f"{name}{value}".encode()
+            except UnicodeEncodeError:
+                raise InvalidInput(f"{name!a} is no UTF-8: correct it or unset it.") from None

@@ -5,18 +5,16 @@ The one place where an error becomes HTTP. Nothing here knows what a request is 
 
 import asyncio
 import gzip
-import json
 import socket
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from urllib.parse import parse_qs, unquote
 
-import orjson
 from starlette.responses import Response
 
 from engine.model.errors import EngineError, InvalidInput, NotFound, NotTaken, TooLarge
-from engine.model.record import Json, Record, encode, has_long_number
+from engine.model.record import Json, Record, decode, encode
 
 JSON_TYPE = "application/json"
 TEXT_TYPE = "text/plain;charset=UTF-8"
@@ -227,15 +225,9 @@ def read_json(body: bytes) -> Json:
     if body.startswith(b"\xef\xbb\xbf"):
         body = body[3:]
     try:
-        if has_long_number(body):
-            return json.loads(body, parse_constant=_no_constant)
-        return orjson.loads(body)
+        return decode(body)
     except (ValueError, RecursionError) as error:
         raise InvalidInput(f"JSON parse error: {error}") from None
-
-
-def _no_constant(name: str) -> Json:
-    raise ValueError(f"{name} is no JSON")
 
 
 def _named(value: Json) -> str:

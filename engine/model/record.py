@@ -155,7 +155,27 @@ def decode(data: bytes | None) -> Json:
     """The value of JSON bytes, long whole numbers exactly; None for no bytes."""
     if data is None:
         return None
-    return json.loads(data) if has_long_number(data) else orjson.loads(data)
+    return _decoded_slowly(data) if has_long_number(data) else orjson.loads(data)
+
+
+def _decoded_slowly(data: bytes) -> Json:
+    """What orjson refuses is refused here, too: what is no number, half of a pair of surrogates."""
+    text = data.decode()
+    value = json.loads(text, parse_constant=_no_constant, parse_float=_bounded)
+    if "\\u" in text:
+        _encoded_slowly(value)
+    return value
+
+
+def _no_constant(name: str) -> Json:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _bounded(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise ValueError(f"{text[:40]} is too large for a number with a fraction")
+    return number
 
 
 def has_long_number(data: bytes) -> bool:

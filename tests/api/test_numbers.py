@@ -41,3 +41,24 @@ def test_a_delay_that_would_never_end_is_refused_before_it_can_hold_anything_up(
 def test_a_version_that_is_too_large_is_no_reason_for_a_failure(door: Door) -> None:
     message = door.refused(400, "DELETE", f"metadata/workflow/some/{HUGE}")
     assert "does not fit into 64 bits" in message
+
+
+def test_half_a_sign_beside_a_long_number_is_refused_before_it_reaches_anything(door: Door) -> None:
+    door.define("half")
+    workflow_id = door.start("half")
+    task = door.poll("half_task")
+    long = '"n": 99999999999999999999999'
+    place = f'"workflowInstanceId": "{workflow_id}", "taskId": "{task["taskId"]}"'
+    for path, body in (
+        ("workflow/half", rf'{{"a": "\ud800", {long}}}'),
+        ("workflow", rf'{{"name": "half", "correlationId": "\ud800", "input": {{{long}}}}}'),
+        ("tasks", rf'{{{place}, "status": "COMPLETED", "workerId": "\ud800", {long}}}'),
+        (
+            "tasks/update-v2",
+            rf'{{{place}, "status": "COMPLETED", "outputData": {{"\ud800": 1, {long}}}}}',
+        ),
+    ):
+        headers = {"content-type": "application/json"}
+        message = door.refused(400, "POST", path, content=body.encode(), headers=headers)
+        assert message.startswith("JSON parse error")
+    assert door.statuses(workflow_id) == ["one IN_PROGRESS"]

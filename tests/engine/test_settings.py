@@ -10,6 +10,13 @@ def test_without_anything_the_defaults_hold() -> None:
     assert settings_from({}) == Settings()
 
 
+@pytest.mark.parametrize("name", ["CONDUCTOR_SECRET_KEY", "CONDUCTOR_ENV_PLACE"])
+def test_a_variable_that_tasks_may_be_given_must_be_text(name: str) -> None:
+    with pytest.raises(InvalidInput, match=f"{name}' is no UTF-8") as told:
+        settings_from({name: "hush\udcff"})
+    assert "hush" not in told.value.message
+
+
 def test_the_environment_sets_and_an_argument_wins() -> None:
     environment = {
         "REPRISE_PORT": "9000",

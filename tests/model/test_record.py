@@ -22,3 +22,19 @@ def test_numbers_with_a_fraction_stay_doubles() -> None:
 
 def test_what_is_no_number_is_null_also_beside_a_long_one() -> None:
     assert encode({"a": 2**70, "b": [float("nan")]}) == b'{"a":1180591620717411303424,"b":[null]}'
+
+
+@pytest.mark.parametrize(
+    "strange",
+    [rb'"\ud800"', b'"\xed\xa0\x80"', b'"\xff"', b"NaN", b"-Infinity", b"1e999", b"[" * 9999],
+)
+@pytest.mark.parametrize("beside", [b"1", b"99999999999999999999999"])
+def test_what_no_json_text_may_hold_is_refused_also_beside_a_long_number(
+    strange: bytes, beside: bytes
+) -> None:
+    with pytest.raises((ValueError, RecursionError)):
+        decode(b"[" + beside + b"," + strange + b"]")
+
+
+def test_signs_beyond_the_first_plane_are_read_beside_a_long_number() -> None:
+    assert decode(rb'["\ud83d\ude00",99999999999999999999999]') == ["\U0001f600", 10**23 - 1]
