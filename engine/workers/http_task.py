@@ -202,13 +202,19 @@ def read_body(answer: Answer) -> Json:
     if isinstance(value, dict | list | str):
         return value
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
+        try:
+            return float(value)
+        except OverflowError:
+            return text
     return text.strip()
 
 
 def text_of(answer: Answer) -> str:
     """The body as text, by the charset it names, else UTF-8."""
     try:
-        return answer.body.decode(answer.charset or "utf-8")
-    except (LookupError, UnicodeDecodeError):
+        text = answer.body.decode(answer.charset or "utf-8")
+        # Some charsets lead to halves of signs, which nothing can store.
+        text.encode()
+        return text
+    except (LookupError, UnicodeError):
         return answer.body.decode("utf-8", "replace")

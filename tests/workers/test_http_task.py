@@ -6,11 +6,12 @@ from typing import Any
 import orjson
 import pytest
 
+from engine.model.record import decode, encode
 from engine.model.status import TaskStatus
 from engine.workers.egress import Egress
 from engine.workers.functions import Outcome
-from engine.workers.http_call import Caller
-from engine.workers.http_task import outcome_of
+from engine.workers.http_call import Answer, Caller
+from engine.workers.http_task import outcome_of, read_body
 from tests.engine.builders import Bench, task, tasks_of, workflow
 from tests.workers.web import Reply, Seen, Web, web
 
@@ -292,3 +293,14 @@ def test_an_asynchronous_http_task_is_completed_from_outside() -> None:
         done = bench.ended(name)
         assert len(server.seen) == 1
     assert tasks_of(done)["call"]["outputData"]["paid"] is True
+
+
+@pytest.mark.parametrize(
+    ("body", "charset"),
+    [(b"1" + b"0" * 400, None), (b"+2AA-", "utf-7"), (rb"\ud800", "unicode_escape"), (b"x", "hex")],
+)
+def test_whatever_a_server_sends_becomes_an_output_that_can_be_stored(
+    body: bytes, charset: str | None
+) -> None:
+    value = read_body(Answer(200, "OK", body=body, charset=charset))
+    assert decode(encode(value)) == value
