@@ -143,12 +143,15 @@ def wanted(
     start: int = 0,
     size: int = 100,
 ) -> Search:
-    """What is searched for. A classifier is a condition like any other; `*` is any text."""
+    """What is searched for. A classifier is a condition like any other, `*` is any text; a size of -1
+    is as many as an answer may hold, and what begins before the first begins there."""
     query = query or ""
     if classes:
         condition = f"classifier IN ({','.join(classes)})"
         query = f"({query}) AND {condition}" if query.strip() else condition
-    return Search(query, free_text or "*", sort or "", start, size)
+    return Search(
+        query, free_text or "*", sort or "", max(0, start), MOST_FOUND if size == -1 else size
+    )
 
 
 def _check(wanted: Search) -> None:

@@ -180,15 +180,3 @@ def test_an_archived_execution_still_answers_for_its_idempotency_key(door: Door)
     assert door.start("kept", **key) == workflow_id
     again = door.start("kept", **{**key, "idempotencyStrategy": "FAIL_ON_RUNNING"})
     assert again != workflow_id
-
-
-def test_a_page_of_nothing_less_is_bad_input(door: Door) -> None:
-    for path in (
-        "workflow/search",
-        "workflow/search-by-tasks-v2",
-        "tasks/search",
-        "tasks/search-v2",
-    ):
-        said = door.refused(400, "GET", path, params={"size": -1})
-        assert "size is -1: it must be 0 or more" in said
-        assert "start is -5" in door.refused(400, "GET", path, params={"start": -5})

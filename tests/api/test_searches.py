@@ -61,6 +61,24 @@ def test_pages_are_sorted_and_counted(door: Door) -> None:
     assert (counted["totalHits"], counted["results"]) == (3, [])
 
 
+SEARCHES = ("workflow/search", "workflow/search-by-tasks-v2", "tasks/search", "tasks/search-v2")
+
+
+def test_a_size_of_minus_one_is_everything_and_no_page_begins_before_the_first(door: Door) -> None:
+    door.define("paged", wait("gate"))
+    for _ in range(3):
+        door.start("paged")
+    for path in SEARCHES:
+        found = door.get(path, size=-1, start=-5)
+        assert (found["totalHits"], len(found["results"])) == (3, 3), path
+
+
+def test_a_page_of_less_than_nothing_is_bad_input(door: Door) -> None:
+    for path in SEARCHES:
+        said = door.refused(400, "GET", path, params={"size": -2})
+        assert "size is -2: it must be 0 or more" in said
+
+
 @pytest.mark.parametrize(
     "query",
     [
