@@ -59,11 +59,6 @@ class ScriptAnswer:
     not_finite: str | None = None
 
 
-def language_of(evaluator_type: str | None) -> Language | None:
-    """None for `value-param`, which needs no script, and for names nobody knows."""
-    return EVALUATORS.get(evaluator_type or "")
-
-
 def value_param(inputs: Json, expression: str) -> Json:
     """The `value-param` evaluator: the expression is a key of the input, not a path."""
     return inputs.get(expression) if isinstance(inputs, dict) else None

@@ -21,8 +21,6 @@ from sqlmodel import Field, Session, SQLModel, select
 _APPLICATION_ID = 0x4445534B
 _SHAPE = 1
 
-_LAST_SIGN = "\U0010ffff"
-
 
 class DeskError(Exception):
     """The desk's file cannot be used. The message says what to do."""
@@ -177,10 +175,6 @@ class Desk:
             found = [_suite(row) for row in session.exec(wanted).all()]
         return sorted(found, key=lambda suite: (suite.definition, suite.name))
 
-    def delete_suite(self, definition: str, name: str) -> bool:
-        """Whether there was one."""
-        return self._delete(SuiteRow, (definition, name))
-
     def remember(self, key: str, value: Any) -> None:
         """Keep any JSON under a key, such as "note/execution/9b1f" or "search/late orders"."""
         row = KeptRow(key=key, value=_text(value), updated_at=self._clock())
@@ -191,13 +185,6 @@ class Desk:
         with self._session() as session:
             row = session.get(KeptRow, key)
             return json.loads(row.value) if row else default
-
-    def recall_all(self, prefix: str) -> dict[str, Any]:
-        """Everything whose key begins so, by key."""
-        with self._session() as session:
-            within = select(KeptRow).where(KeptRow.key >= prefix, KeptRow.key < prefix + _LAST_SIGN)
-            kept = {row.key: json.loads(row.value) for row in session.exec(within).all()}
-        return dict(sorted(kept.items()))
 
     def forget(self, key: str) -> bool:
         """Whether there was something."""

@@ -1,4 +1,4 @@
-"""Questions about the shape of a definition: what runs before, after, never, and on which ways.
+"""Questions about the shape of a definition: what runs before, what after, and on which ways.
 
 Built on the lines of a layout, so that an answer and the picture can never disagree. Ids are those
 of the layout; synthetic nodes (start, end, merges) never appear in an answer.
@@ -47,11 +47,6 @@ class Flow:
         """
         found = nx.all_simple_paths(self._forward, START, END)
         return [tuple(self._tasks(way)) for way in islice(found, limit)]
-
-    def unreachable(self) -> tuple[str, ...]:
-        """Tasks that no way leads to, for example behind a TERMINATE."""
-        reached = nx.descendants(self._forward, START)
-        return tuple(id_ for id_ in self._tasks(self._ids()) if id_ not in reached)
 
     def after(self, id_: str) -> tuple[str, ...]:
         """Tasks that can run once this one has run, the loop around it included."""

@@ -3,11 +3,9 @@ from typing import Any
 import pytest
 
 from engine.expressions.scripts import (
-    Language,
     ScriptAnswer,
     case_text,
     is_true,
-    language_of,
     value_param,
 )
 
@@ -40,10 +38,3 @@ def test_a_case_is_the_text_of_the_value(value: Any, text: str) -> None:
 def test_value_param_takes_a_key_and_no_path() -> None:
     assert value_param({"a.b": 1, "a": {"b": 2}}, "a.b") == 1
     assert value_param({"a": {"b": 2}}, "a.b") is None
-
-
-def test_only_evaluators_that_run_scripts_have_a_language() -> None:
-    assert language_of("javascript") is language_of("graaljs") is Language.JAVASCRIPT
-    assert language_of("python") is Language.PYTHON
-    assert language_of("value-param") is None
-    assert language_of("ruby") is None and language_of(None) is None
