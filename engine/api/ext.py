@@ -7,7 +7,7 @@ from engine.model.errors import InvalidInput
 from engine.model.record import Json
 from engine.services.house import House
 
-FEATURES = ("outline", "task", "ledger", "overview", "preview", "text", "test")
+FEATURES = ("outline", "task", "ledger", "diagnosis", "overview", "preview", "text", "test")
 """What a client may ask for; each name is a promise."""
 
 
@@ -28,6 +28,7 @@ class Ext:
             Route("GET", f"{one}/tasks/{{seq}}", self.task),
             Route("GET", f"{one}/before", self.before),
             Route("GET", f"{one}/ledger", self.ledger, ("after:int", "limit:int")),
+            Route("GET", f"{one}/diagnosis", self.diagnosis),
             Route("POST", f"{one}/preview", self.preview, (), "map"),
             Route("POST", "/ext/test", self.test, (), "WorkflowTestRequest"),
             Route("GET", "/ext/definitions/{name}/text", self.text, ("version:int",), gives="text"),
@@ -67,6 +68,10 @@ class Ext:
         return self._stories.ledger(
             call.path["id"], call.number("after"), call.number("limit", 1000)
         )
+
+    def diagnosis(self, call: Call) -> dict[str, Json]:
+        """Why an execution stopped, what it waits for, and what to do next, in sentences."""
+        return self._stories.diagnosis(call.path["id"])
 
     def preview(self, call: Call) -> dict[str, Json]:
         """What a verb would run again, reuse and cancel; nothing happens."""

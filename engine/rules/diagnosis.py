@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from engine.model.execution import Execution, Run
 from engine.model.ids import content_hash
-from engine.model.record import encode
+from engine.model.record import Json, encode, present
 from engine.model.status import ExecutionStatus, TaskStatus
 from engine.rules.recheck import Waiting, waits
 
@@ -42,6 +42,23 @@ class Cause:
     reason: str
     worker: str | None
 
+    def json_value(self) -> dict[str, Json]:
+        """For the wire."""
+        return present(
+            {
+                "workflowId": self.workflow_id,
+                "workflow": self.workflow,
+                "taskId": self.task_id,
+                "reference": self.reference,
+                "task": self.task,
+                "type": self.type,
+                "status": self.status.value,
+                "attempts": self.attempts,
+                "reason": self.reason,
+                "worker": self.worker,
+            }
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
@@ -57,6 +74,19 @@ class Diagnosis:
     next_steps: tuple[str, ...] = ()
     fingerprint: str | None = None
     """Equal for failures that are the same but for ids, numbers and times."""
+
+    def json_value(self) -> dict[str, Json]:
+        """For the wire: a list is there even when it is empty."""
+        return present(
+            {
+                "headline": self.headline,
+                "cause": None if self.cause is None else self.cause.json_value(),
+                "path": list(self.path),
+                "waiting": list(self.waiting),
+                "nextSteps": list(self.next_steps),
+                "fingerprint": self.fingerprint,
+            }
+        )
 
 
 def _no_child(workflow_id: str) -> Execution | None:

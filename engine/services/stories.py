@@ -12,9 +12,11 @@ from engine.model.events import (
     Skip,
     Terminate,
 )
-from engine.model.execution import Run
+from engine.model.execution import Execution, Run
 from engine.model.record import Json, decode, present
+from engine.rules.diagnosis import diagnose
 from engine.rules.preview import preview
+from engine.rules.starts import restart_by_newest
 from engine.rules.task_rendering import outline_entry, task_json
 from engine.services.archive_shelf import ArchiveShelf
 from engine.services.committed import Committed
@@ -138,6 +140,19 @@ class Stories:
             shown.append({**head, **decode(line.body), "chain": line.chain})
         return {"workflowId": workflow_id, "lines": shown, "more": len(lines) == most}
 
+    def diagnosis(self, workflow_id: str) -> Document:
+        """Why an execution stopped or what it waits for, in sentences."""
+        execution = self._executions.view(workflow_id, payloads=False).execution
+        found = diagnose(execution, self._port.core.clock.now(), self._child)
+        return {"workflowId": workflow_id, **found.json_value()}
+
+    def _child(self, workflow_id: str) -> Execution | None:
+        """A sub-workflow; None when it has been removed."""
+        try:
+            return self._executions.view(workflow_id, payloads=False).execution
+        except NotFound:
+            return None
+
     def preview(self, workflow_id: str, asked: Document) -> Document:
         """What a verb would do; nothing happens."""
         view = self._executions.view(workflow_id, payloads=False)
@@ -155,7 +170,9 @@ class Stories:
         if action == "rerun":
             return Rerun(task_id=asked.get("taskId") or None)
         if action == "restart":
-            return self._restart(view, bool(asked.get("useLatestDefinitions")))
+            if not asked.get("useLatestDefinitions"):
+                return Restart()
+            return restart_by_newest(view.execution, self._port.core.knowledge)
         if action == "skip":
             return Skip(ref=str(asked.get("ref") or ""))
         plain = {"pause": Pause(), "resume": Resume(), "terminate": Terminate()}
@@ -165,15 +182,6 @@ class Stories:
                 "terminate."
             )
         return plain[action]
-
-    def _restart(self, view: View, latest: bool) -> Restart:
-        if not latest:
-            return Restart()
-        name = view.execution.definition.name or ""
-        found = self._port.core.knowledge.definition(name, None)
-        if found is None:
-            raise NotFound(f"Unable to find latest definition for {view.execution.id}")
-        return Restart(definition=found.definition, definition_hash=found.hash)
 
     # Everything
 
