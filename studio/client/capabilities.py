@@ -16,6 +16,7 @@ ADDITIONS: Final[Mapping[str, str]] = {
     "outline": "a light outline of an execution",
     "task": "one task without the whole execution",
     "ledger": "the story of an execution",
+    "diagnosis": "why an execution stopped or what it waits for",
     "overview": "counts over all executions in one answer",
     "preview": "the engine's own preview of a recovery",
     "text": "a definition as text",

@@ -166,6 +166,13 @@ class Client:
             found = found.get("lines", found.get("results"))
         return None if found is None else _listed(found)
 
+    def diagnosis(self, id_: str) -> Document | None:
+        """Why an execution stopped or what it waits for, in sentences; None where nobody says it."""
+        found = self._added(
+            "diagnosis", lambda: self.ask("GET", "ext", "executions", id_, "diagnosis")
+        )
+        return found if isinstance(found, dict) else None
+
     def search(
         self,
         query: str = "",
