@@ -1,11 +1,13 @@
-"""What a start request may say, and the definition it means. Starts and mock tests go by it alike;
-nothing here begins anything."""
+"""What a start request may say, and the definition that a start or a restart means. Those who begin,
+preview and mock go by it alike; nothing here begins anything."""
 
 from collections.abc import Callable
 from typing import Protocol
 
 from engine.model.definitions import TaskDef, WorkflowDef
 from engine.model.errors import InvalidInput, NotFound, Violation
+from engine.model.events import Restart
+from engine.model.execution import Execution
 from engine.model.facts import Facts, Snapshot
 from engine.model.requests import StartWorkflowRequest
 from engine.rules.validation import registration_errors, require
@@ -68,3 +70,14 @@ def definition_for(
         version = "null" if request.version is None else request.version
         raise NotFound(f"No such workflow defined. name={request.name}, version={version}")
     return found
+
+
+def restart_by_newest(
+    execution: Execution, catalogue: Catalogue, by: str | None = None, why: str | None = None
+) -> Restart:
+    """What starts an execution over by the newest definition of its name. NotFound: none is
+    registered any more."""
+    found = catalogue.definition(execution.definition.name or "", None)
+    if found is None:
+        raise NotFound(f"Unable to find latest definition for {execution.id}")
+    return Restart(definition=found.definition, definition_hash=found.hash, by=by, why=why)

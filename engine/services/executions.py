@@ -7,7 +7,6 @@ from concurrent.futures import Future
 from typing import Any
 
 from engine.core.inbox import Asked
-from engine.model.definitions import WorkflowDef
 from engine.model.errors import Conflict, InvalidInput, NotFound, TooLarge
 from engine.model.events import (
     Decide,
@@ -35,7 +34,12 @@ from engine.model.requests import (
     StartWorkflowRequest,
 )
 from engine.rules.decide import decide
-from engine.rules.starts import Sound, definition_for, require_startable
+from engine.rules.starts import (
+    Sound,
+    definition_for,
+    require_startable,
+    restart_by_newest,
+)
 from engine.services.archive_shelf import ArchiveShelf
 from engine.services.committed import Committed
 from engine.services.payloads import Payloads
@@ -212,15 +216,10 @@ class Executions(Committed):
     ) -> None:
         """Start it over."""
         self._out_of_the_archive(workflow_id)
-        definition: WorkflowDef | None = None
-        content_hash = None
+        event = Restart(by=by, why=why)
         if use_latest:
-            name = self.view(workflow_id, payloads=False).execution.definition.name or ""
-            found = self._port.core.knowledge.definition(name, None)
-            if found is None:
-                raise NotFound(f"Unable to find latest definition for {workflow_id}")
-            definition, content_hash = found.definition, found.hash
-        event = Restart(definition=definition, definition_hash=content_hash, by=by, why=why)
+            execution = self.view(workflow_id, payloads=False).execution
+            event = restart_by_newest(execution, self._port.core.knowledge, by, why)
         self._ask(workflow_id, event)
 
     def rerun(
