@@ -249,11 +249,11 @@ def _sentence(item: Waiting, now: int) -> str:
     if item.what == "worker":
         return _with_a_worker(run, now, since)
     words = {
-        "script": f"{ref} waits for its script to be evaluated, since {since}",
-        "child": f"{ref} waits for its sub-workflow {run.child_id}, since {since}",
+        "script": f"{ref} has waited {since} for its script to be evaluated",
+        "child": f"{ref} has waited {since} for its sub-workflow {run.child_id}",
         "instant": f"{ref} goes on in {_span(item.at - now)}",
-        "message": f"{ref} waits for a message, since {since}",
-        "person": f"{ref} waits for somebody to complete it, since {since}",
+        "message": f"{ref} has waited {since} for a message",
+        "person": f"{ref} has waited {since} for somebody to complete it",
     }
     return words[item.what]
 
@@ -262,12 +262,12 @@ def _with_a_worker(run: Run, now: int, since: str) -> str:
     if run.status is TaskStatus.IN_PROGRESS:
         who = run.worker or "a worker"
         left = f", and is given up in {_span(run.wake_at - now)}" if run.wake_at > now else ""
-        return f"{run.reference} is with {who} since {since}{left}"
+        return f"{run.reference} has been with {who} for {since}{left}"
     if run.due_at > now:
         again = f" (attempt {run.attempt + 1})" if run.attempt else ""
         return f"{run.reference} can be polled in {_span(run.due_at - now)}{again}"
     domain = f" of domain {run.domain}" if run.domain else ""
-    return f"{run.reference} waits for a worker{domain} that polls {run.carrier}, since {since}"
+    return f"{run.reference} has waited {since} for a worker{domain} that polls {run.carrier}"
 
 
 def _wait_steps(found: list[Waiting]) -> Iterator[str]:

@@ -44,9 +44,9 @@ def test_what_a_running_execution_waits_for_is_told(door: Door, clock: HandClock
     clock.advance(180_000)
     assert told(door, workflow_id) == {
         "workflowId": workflow_id,
-        "headline": "gate waits for somebody to complete it, since 3 minutes",
+        "headline": "gate has waited 3 minutes for somebody to complete it",
         "path": [],
-        "waiting": ["gate waits for somebody to complete it, since 3 minutes"],
+        "waiting": ["gate has waited 3 minutes for somebody to complete it"],
         "nextSteps": ["Complete gate, or let its sender know."],
     }
     door.post(f"tasks/{workflow_id}/gate/COMPLETED", {})

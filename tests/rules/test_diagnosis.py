@@ -104,7 +104,7 @@ def test_ready_work_waits_for_a_worker_of_its_queue() -> None:
     w = bench.start(task_to_domain={"a": "eu"})
     bench.advance(180)
     found = told(bench, w)
-    assert found.headline == "a waits for a worker of domain eu that polls a, since 3 minutes"
+    assert found.headline == "a has waited 3 minutes for a worker of domain eu that polls a"
     assert found.next_steps == ("See that a worker polls a in domain eu.",)
 
 
@@ -114,7 +114,7 @@ def test_work_in_hand_says_with_whom_and_until_when() -> None:
     bench.poll("a")
     bench.advance(10)
     headline = told(bench, w).headline
-    assert headline == "a is with w since 10 seconds, and is given up in 50 seconds"
+    assert headline == "a has been with w for 10 seconds, and is given up in 50 seconds"
 
 
 def test_a_delayed_retry_says_when_it_can_be_polled() -> None:
@@ -133,8 +133,8 @@ def test_everything_that_is_waited_for_is_listed() -> None:
     child = bench.run(w, "sub").child_id
     assert found.waiting == (
         "timer goes on in 2 hours",
-        "human waits for somebody to complete it, since 0 seconds",
-        f"sub waits for its sub-workflow {child}, since 0 seconds",
+        "human has waited 0 seconds for somebody to complete it",
+        f"sub has waited 0 seconds for its sub-workflow {child}",
     )
     bench.ask(w, Pause())
     assert told(bench, w).headline == "It is paused until somebody resumes it (and 3 more)"
