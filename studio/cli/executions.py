@@ -18,6 +18,7 @@ from studio.views import wording
 
 GONE_WRONG = frozenset({"FAILED", "TIMED_OUT", "TERMINATED"})
 _PAGE = 500
+_SENTENCES = 5
 
 
 @click.command()
@@ -87,15 +88,28 @@ def status(ask: Asking, ids: tuple[str, ...]) -> None:
             say(f"reprise: {id_}: {sentence(error)} {next_step(error)}")
             continue
         codes.append(FAILED if found.get("status") in GONE_WRONG else 0)
-        lines = ["", *_standing(found)] if number and not ask.out.json else _standing(found)
-        ask.out.one({key: found[key] for key in found if key not in _BULKY}, lines)
+        told = _diagnosis(ask, id_)
+        document = {key: found[key] for key in found if key not in _BULKY}
+        if told is not None:
+            document["diagnosis"] = told
+        lines = [*([""] if number else []), *_standing(found, told)]
+        ask.out.one(document, lines)
     click.get_current_context().exit(together(codes))
 
 
 _BULKY = frozenset({"tasks", "input", "output", "variables", "workflowDefinition"})
 
 
-def _standing(execution: Document) -> Iterator[str]:
+def _diagnosis(ask: Asking, id_: str) -> Document | None:
+    """Why it stopped or what it waits for; None where the server does not say."""
+    try:
+        return ask.client.diagnosis(id_)
+    except ServerError:
+        # How it stands is known all the same; a foreign server may refuse to be asked for more.
+        return None
+
+
+def _standing(execution: Document, diagnosis: Document | None = None) -> Iterator[str]:
     entries = outline_of(execution)
     started = wording.millis(execution.get("startTime"))
     ended = wording.millis(execution.get("endTime"))
@@ -113,8 +127,22 @@ def _standing(execution: Document) -> Iterator[str]:
             ("now at", ", ".join(f"{one['ref']} ({one['status']})" for one in open_now[:5])),
             ("failed at", ", ".join(map(str, named)) if isinstance(named, list) else named),
             ("reason", execution.get("reasonForIncompletion")),
+            *_diagnosed(diagnosis or {}),
         )
     )
+
+
+def _diagnosed(diagnosis: Document) -> Iterator[tuple[str, object]]:
+    """A diagnosis as facts, a sentence each; one that leaves nothing to do is not worth a line."""
+    waiting, steps = diagnosis.get("waiting") or [], diagnosis.get("nextSteps") or []
+    if not steps:
+        return
+    # The headline of what waits is its first sentence.
+    said = waiting or [diagnosis.get("headline")]
+    for title, sentences in (("waits for" if waiting else "diagnosis", said), ("next", steps)):
+        more = len(sentences) - _SENTENCES
+        shown = [*sentences[:_SENTENCES], *([f"and {more:,} more; --json shows all"] * (more > 0))]
+        yield from ((("" if number else title), one) for number, one in enumerate(shown))
 
 
 def _name(execution: Mapping[str, Any]) -> str:

@@ -79,6 +79,56 @@ def test_the_status_says_where_an_execution_stands(terminal: EngineTerminal) -> 
     assert document["status"] == "RUNNING" and "tasks" not in document
 
 
+def test_the_status_says_what_is_waited_for_and_what_to_do(terminal: EngineTerminal) -> None:
+    id_ = terminal.start(terminal.define("e_awaited"))
+    lines = terminal.good("status", id_).splitlines()
+    awaited = next(line for line in lines if line.startswith("waits for"))
+    assert "for a worker that polls one" in awaited
+    assert lines[-1].split(maxsplit=1) == ["next", "See that a worker polls one."]
+    told = terminal.json("status", id_)[0]["diagnosis"]
+    assert told["headline"] in awaited and told["nextSteps"] == ["See that a worker polls one."]
+
+
+def test_the_status_of_many_open_tasks_stays_short(terminal: EngineTerminal) -> None:
+    branches = [[simple(f"b{number}")] for number in range(8)]
+    fork = {"name": "f", "taskReferenceName": "f", "type": "FORK_JOIN", "forkTasks": branches}
+    join = {
+        "name": "j", "taskReferenceName": "j", "type": "JOIN",
+        "joinOn": [f"b{number}" for number in range(8)],
+    }  # fmt: skip
+    id_ = terminal.start(terminal.define("e_wide", fork, join))
+    shown = terminal.good("status", id_)
+    assert "polls b4" in shown and "polls b5" not in shown
+    assert shown.count("and 3 more; --json shows all") == 2
+    assert len(terminal.json("status", id_)[0]["diagnosis"]["waiting"]) == 8
+
+
+def test_the_status_of_a_failure_says_where_it_began_and_what_can_be_done(
+    terminal: EngineTerminal,
+) -> None:
+    terminal.define("e_kid", ended("stop", "FAILED", "no route"))
+    param = {"name": "e_kid", "version": 1}
+    below = {"name": "s", "taskReferenceName": "s", "type": "SUB_WORKFLOW"}
+    id_ = terminal.start(terminal.define("e_above", {**below, "subWorkflowParam": param}))
+    shown = terminal.type("status", id_).stdout
+    assert "diagnosis" in shown and "no route" in shown
+    assert "Retry: a new attempt of " in shown
+    assert terminal.json("status", id_)[0]["diagnosis"]["path"][0] == id_
+
+
+def test_the_status_of_what_is_done_has_nothing_to_do(terminal: EngineTerminal) -> None:
+    shown = terminal.good("status", terminal.start(terminal.define("e_done", noted())))
+    assert "diagnosis" not in shown and "next" not in shown
+
+
+def test_a_conductor_that_knows_no_diagnosis_tells_the_status_all_the_same() -> None:
+    terminal = Terminal(Server().add(a_failed_order("order-1")).app())
+    result = terminal.type("status", "order-1")
+    assert (result.exit_code, result.stderr) == (1, "")
+    assert "FAILED" in result.stdout and "next" not in result.stdout
+    assert "diagnosis" not in terminal.json("status", "order-1")[0]
+
+
 def test_the_status_of_a_failed_execution_is_code_1(terminal: EngineTerminal) -> None:
     bad = terminal.start(terminal.define("e_failed", ended("stop", "FAILED", "no stock")))
     good = terminal.start(terminal.define("e_well", noted()))
