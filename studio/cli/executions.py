@@ -139,7 +139,12 @@ def _diagnosed(diagnosis: Document) -> Iterator[tuple[str, object]]:
         return
     # The headline of what waits is its first sentence.
     said = waiting or [diagnosis.get("headline")]
-    for title, sentences in (("waits for" if waiting else "diagnosis", said), ("next", steps)):
+    path = diagnosis.get("path") or []
+    for title, sentences in (
+        ("waits for" if waiting else "diagnosis", said),
+        ("began in", path[-1:] if len(path) > 1 else []),
+        ("next", steps),
+    ):
         more = len(sentences) - _SENTENCES
         shown = [*sentences[:_SENTENCES], *([f"and {more:,} more; --json shows all"] * (more > 0))]
         yield from ((("" if number else title), one) for number, one in enumerate(shown))

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from studio.cli.progress import follow
-from studio.client.client import Client
+from studio.client.client import Actor, Client
 from studio.client.errors import Busy
 from tests.cli.terminal import EngineTerminal, Json, Terminal, ended, noted, simple
 from tests.client.conductor_data import a_failed_order
@@ -106,14 +106,18 @@ def test_the_status_of_many_open_tasks_stays_short(terminal: EngineTerminal) -> 
 def test_the_status_of_a_failure_says_where_it_began_and_what_can_be_done(
     terminal: EngineTerminal,
 ) -> None:
-    terminal.define("e_kid", ended("stop", "FAILED", "no route"))
+    terminal.define("e_kid")
     param = {"name": "e_kid", "version": 1}
     below = {"name": "s", "taskReferenceName": "s", "type": "SUB_WORKFLOW"}
     id_ = terminal.start(terminal.define("e_above", {**below, "subWorkflowParam": param}))
-    shown = terminal.type("status", id_).stdout
-    assert "diagnosis" in shown and "no route" in shown
-    assert "Retry: a new attempt of " in shown
-    assert terminal.json("status", id_)[0]["diagnosis"]["path"][0] == id_
+    child = terminal.client.execution(id_)["tasks"][0]["subWorkflowId"]
+    terminal.client.report(child, "one", "FAILED_WITH_TERMINAL_ERROR", {}, Actor("test"))
+    lines = [line.split(maxsplit=1) for line in terminal.type("status", id_).stdout.splitlines()]
+    facts = {line[0]: line[1] for line in lines}
+    assert "one in its sub-workflow e_kid failed" in facts["diagnosis"]
+    assert ["began", f"in   {child}"] in lines
+    assert facts["next"].startswith("Trying the same again is useless")
+    assert terminal.json("status", id_)[0]["diagnosis"]["path"] == [id_, child]
 
 
 def test_the_status_of_what_is_done_has_nothing_to_do(terminal: EngineTerminal) -> None:
