@@ -34,7 +34,7 @@ from engine.store import catalogue
 from engine.store.database import open_store
 from engine.store.files import folder_of, owner_of
 from engine.store.holding import in_hands_of
-from engine.workers.ai_task import AiCraft
+from engine.store.rowstore import RowStore
 from engine.workers.delivery import (
     TASK_STATUS,
     WORKFLOW_STATUS,
@@ -50,7 +50,7 @@ from engine.workers.housekeeping import Chores, Housekeeping
 from engine.workers.http_call import Caller
 from engine.workers.http_task import TASK as HTTP
 from engine.workers.http_task import HttpCraft
-from engine.workers.lane import LaneSettings
+from engine.workers.lane import Craft, LaneSettings
 from engine.workers.llm_providers import Providers
 from engine.workers.llm_task import Models
 from engine.workers.mcp_task import ToolServers
@@ -76,85 +76,102 @@ class Engine:
         self.settings = settings or Settings()
         self.clock: Clock = clock or SystemClock()
         self.telemetry = telemetry or Telemetry()
-        at_hand = self.settings.secrets()
-        self.secrets = Secrets(self.settings.secret, at_hand.values(), self.telemetry)
-        self.telemetry.listen(partial(write_down, self.secrets.text), *WRITTEN_DOWN)
-        for name in too_short(at_hand):
-            self.telemetry.say("secret.too_short_to_mask", name=self.settings.secret_prefix + name)
-        url = self.settings.database
-        self.metrics = Metrics(store=url.partition(":")[0].partition("+")[0])
-        self.telemetry.listen(self.metrics.hear)
-        self.store = open_store("sqlite://" if url == MEMORY else url, self.settings.durability)
-        self.payloads = self._payload_folder()
+        self.secrets = self._secrets()
+        self.metrics = self._metrics()
+        # What keeps
+        self.store = self._store()
+        self.payloads = self._payloads()
+        # What decides
         self.inbox = Inbox()
         self.reporting = Reporting(self.inbox, self.telemetry)
-        self.evaluators = EvaluatorPool(
-            self.settings.evaluators,
-            allow_python=self.settings.python_scripts,
-            telemetry=self.telemetry,
-        )
+        self.evaluators = self._evaluators()
         self.evaluation = Evaluation(
             self.evaluators, self.settings.evaluators, self.reporting, self.secrets
         )
-        self.core = Core(
-            self.store,
-            self._knowledge(),
-            self.clock,
-            self.telemetry,
-            self.evaluation.ask,
-            Apart(
-                self.payloads.keep,
-                self.settings.task_payload_threshold,
-                self.settings.workflow_payload_threshold,
-                partial(self.payloads.note, "WRITE"),
-            ),
-        )
+        self.core = self._core()
         self.port = ThreadPort(self.core, self.inbox)
         self.drive: Drive = CoreThread(self.core, self.inbox, self._failed)
+        # What can be asked for
         self.archive = ArchiveShelf(self.port, self.store)
         self.definitions = Definitions(
             self.port, self.store, self.evaluators.evaluate, self.settings.environment()
         )
-        self.executions = Executions(
-            self.port,
-            self.store,
-            self.archive,
-            payloads=self.payloads,
-            sound=self.definitions.require_sound,
-        )
+        self.executions = self._executions()
         self.tasks = Tasks(self.port, self.store, self.secrets, self.payloads)
         shelf = StoredShelf(self.port, self.store)
         self.triggers = Triggers(
             self.port, shelf, self.executions, self.tasks, self.evaluators.evaluate
         )
         self.schedules = Schedules(self.port, shelf, self.executions, self.telemetry)
-        self.clockwork = Housekeeping(self.inbox, self.telemetry)
-        self.clockwork.add("schedules", FIRE_SECONDS, self._fire)
-        self.workers = WorkerPool(
-            self.tasks, self.reporting, self.telemetry, self.settings.worker_threads
-        )
+        # What works beside the core
         self._caller = self._http_caller()
-        if self.settings.http_worker:
-            self.workers.open(self._lane(HTTP), HttpCraft(self._caller))
-        for word, craft in self._ai_crafts().items():
-            self.workers.open(self._lane(word), craft)
-        self.delivery = Delivery(
-            self.store, self.inbox, self.clock, self.telemetry, self._routing()
-        )
-        self.housekeeping = Housekeeping(self.inbox, self.telemetry, lambda: self.drive.idle)
-        Chores(
-            self.housekeeping,
-            self.store,
-            self.clock,
-            self.tasks.sightings,
-            self.settings.retention_days,
-            self.settings.archive,
-            self.settings.payload_grace_hours,
-        ).add_all()
+        self.workers = self._worker_pool()
+        self.delivery = self._delivery()
+        self.clockwork = self._clockwork()
+        self.housekeeping = self._housekeeping()
+        # How it runs
         self.on_failure: Callable[[], None] = _nothing
         """Called in the core's thread when that has failed: the engine must be started anew."""
         self._state = threading.Lock()
         self._started = self._stopped = False
+
+    # The parts, in the order in which they are put together
+
+    def _secrets(self) -> Secrets:
+        """The secrets at hand; from now on no line of the logbook shows one."""
+        at_hand = self.settings.secrets()
+        secrets = Secrets(self.settings.secret, at_hand.values(), self.telemetry)
+        self.telemetry.listen(partial(write_down, secrets.text), *WRITTEN_DOWN)
+        for name in too_short(at_hand):
+            self.telemetry.say("secret.too_short_to_mask", name=self.settings.secret_prefix + name)
+        return secrets
+
+    def _metrics(self) -> Metrics:
+        metrics = Metrics(store=self.settings.database.partition(":")[0].partition("+")[0])
+        self.telemetry.listen(metrics.hear)
+        return metrics
+
+    def _store(self) -> RowStore:
+        """The database, and the folder of its payload files."""
+        settings = self.settings
+        fleeting = settings.database == MEMORY
+        store = open_store("sqlite://" if fleeting else settings.database, settings.durability)
+        try:
+            store.folder = folder_of(store, settings.payload_folder)
+        except EngineError:
+            store.close()
+            raise
+        if store.folder is not None and fleeting:
+            store.on_close.append(store.folder.clear)
+        return store
+
+    def _payloads(self) -> Payloads:
+        return Payloads(
+            self.store.folder,
+            self.settings.limits,
+            task_threshold=self.settings.task_payload_threshold,
+            workflow_threshold=self.settings.workflow_payload_threshold,
+            telemetry=self.telemetry,
+            clean=self.secrets.payload,
+            owner=lambda path: self.store.read(lambda session: owner_of(session, path)),
+        )
+
+    def _evaluators(self) -> EvaluatorPool:
+        return EvaluatorPool(
+            self.settings.evaluators,
+            allow_python=self.settings.python_scripts,
+            telemetry=self.telemetry,
+        )
+
+    def _core(self) -> Core:
+        apart = Apart(
+            self.payloads.keep,
+            self.settings.task_payload_threshold,
+            self.settings.workflow_payload_threshold,
+            partial(self.payloads.note, "WRITE"),
+        )
+        knowledge = self._knowledge()
+        return Core(self.store, knowledge, self.clock, self.telemetry, self.evaluation.ask, apart)
 
     def _knowledge(self) -> Knowledge:
         store = self.store
@@ -170,23 +187,13 @@ class Engine:
             tells_tasks=self.settings.task_listener is not None,
         )
 
-    def _payload_folder(self) -> Payloads:
-        settings = self.settings
-        try:
-            self.store.folder = folder_of(self.store, settings.payload_folder)
-        except EngineError:
-            self.store.close()
-            raise
-        if self.store.folder is not None and settings.database == MEMORY:
-            self.store.on_close.append(self.store.folder.clear)
-        return Payloads(
-            self.store.folder,
-            settings.limits,
-            task_threshold=settings.task_payload_threshold,
-            workflow_threshold=settings.workflow_payload_threshold,
-            telemetry=self.telemetry,
-            clean=self.secrets.payload,
-            owner=lambda path: self.store.read(lambda session: owner_of(session, path)),
+    def _executions(self) -> Executions:
+        return Executions(
+            self.port,
+            self.store,
+            self.archive,
+            payloads=self.payloads,
+            sound=self.definitions.require_sound,
         )
 
     def _http_caller(self) -> Caller:
@@ -199,15 +206,22 @@ class Engine:
         )
         return Caller(egress, settings.http_response_bytes, telemetry=self.telemetry)
 
-    def _lane(self, word: str) -> LaneSettings:
-        """A lane of a built-in worker: its work waits for the network, so it is never quick."""
+    def _worker_pool(self) -> WorkerPool:
+        """The workers of this process, those that are built in among them. Their work waits for the
+        network, so their lanes are never quick."""
         threads = self.settings.worker_threads
-        return LaneSettings(word, None, self.workers.worker_id, threads, most=threads)
+        pool = WorkerPool(self.tasks, self.reporting, self.telemetry, threads)
+        for word, craft in self._crafts().items():
+            pool.open(LaneSettings(word, None, pool.worker_id, threads, most=threads), craft)
+        return pool
 
-    def _ai_crafts(self) -> dict[str, AiCraft]:
-        """None without a provider: these words then wait for workers from outside."""
+    def _crafts(self) -> dict[str, Craft]:
+        """How the built-in words are carried out. One that is left out, as those of models are
+        without a provider, waits for workers from outside."""
         settings = self.settings
-        crafts: dict[str, AiCraft] = {}
+        crafts: dict[str, Craft] = {}
+        if settings.http_worker:
+            crafts[HTTP] = HttpCraft(self._caller)
         if settings.llm_urls:
             providers = Providers(settings.llm_urls, settings.secret, settings.secret_prefix)
             crafts |= Models(self._caller, providers, self.telemetry).crafts()
@@ -215,17 +229,39 @@ class Engine:
             crafts |= ToolServers(self._caller).crafts()
         return crafts
 
-    def _routing(self) -> Routing:
+    def _delivery(self) -> Delivery:
         hooks = {
             WORKFLOW_STATUS: self.settings.workflow_listener,
             TASK_STATUS: self.settings.task_listener,
         }
         put_away = self.archive.put_away if self.settings.archive_listener else None
-        return Routing(HookSender(self._caller), hooks, self.triggers.deliver, put_away)
+        routing = Routing(HookSender(self._caller), hooks, self.triggers.deliver, put_away)
+        return Delivery(self.store, self.inbox, self.clock, self.telemetry, routing)
+
+    def _clockwork(self) -> Housekeeping:
+        """The thread that fires schedules: no chore may keep a slot waiting."""
+        clockwork = Housekeeping(self.inbox, self.telemetry)
+        clockwork.add("schedules", FIRE_SECONDS, self._fire)
+        return clockwork
 
     def _fire(self) -> bool:
         """Serve the slots of schedules that have come; are there more?"""
         return self.schedules.fire_due(self.clock.now()) >= ROUND
+
+    def _housekeeping(self) -> Housekeeping:
+        keeper = Housekeeping(self.inbox, self.telemetry, lambda: self.drive.idle)
+        Chores(
+            keeper,
+            self.store,
+            self.clock,
+            self.tasks.sightings,
+            self.settings.retention_days,
+            self.settings.archive,
+            self.settings.payload_grace_hours,
+        ).add_all()
+        return keeper
+
+    # What it does
 
     def employ(self, table: Mapping[str, Callable[..., Any]]) -> None:
         """Carry out here what a table names: task name -> function."""
