@@ -96,7 +96,7 @@ def _no_child(workflow_id: str) -> Execution | None:
 def diagnose(execution: Execution, now: int, child: FindChild = _no_child) -> Diagnosis:
     """The diagnosis of an execution at an instant. `child` finds a sub-workflow by its id."""
     if execution.stuck is not None:
-        return _stuck(execution)
+        return _stuck(execution, now)
     if execution.status is ExecutionStatus.COMPLETED:
         return Diagnosis("It has completed; there is nothing to do.")
     if execution.status.terminal:
@@ -104,9 +104,10 @@ def diagnose(execution: Execution, now: int, child: FindChild = _no_child) -> Di
     return _waiting(execution, now)
 
 
-def _stuck(execution: Execution) -> Diagnosis:
+def _stuck(execution: Execution, now: int) -> Diagnosis:
     return Diagnosis(
         f"It is stuck: {execution.stuck}",
+        waiting=_sentences(waits(execution), now),
         next_steps=(
             "Its ledger holds the event and the trace: report both.",
             "Its other tasks and all other executions go on; the event is kept where it can be.",
@@ -224,7 +225,7 @@ def _steps_without_cause(execution: Execution) -> tuple[str, ...]:
 
 def _waiting(execution: Execution, now: int) -> Diagnosis:
     found = waits(execution)
-    sentences = tuple(dict.fromkeys(_sentence(item, now) for item in found))
+    sentences = _sentences(found, now)
     if not found:
         return Diagnosis(
             "Nothing will ever move it on: this is a fault of the engine.",
@@ -236,6 +237,10 @@ def _waiting(execution: Execution, now: int) -> Diagnosis:
         waiting=sentences,
         next_steps=tuple(dict.fromkeys(_wait_steps(found))),
     )
+
+
+def _sentences(found: list[Waiting], now: int) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(_sentence(item, now) for item in found))
 
 
 def _sentence(item: Waiting, now: int) -> str:

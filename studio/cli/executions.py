@@ -137,11 +137,12 @@ def _diagnosed(diagnosis: Document) -> Iterator[tuple[str, object]]:
     waiting, steps = diagnosis.get("waiting") or [], diagnosis.get("nextSteps") or []
     if not steps:
         return
-    # The headline of what waits is its first sentence.
-    said = waiting or [diagnosis.get("headline")]
-    path = diagnosis.get("path") or []
+    headline, path = str(diagnosis.get("headline") or ""), diagnosis.get("path") or []
+    # The headline of what only waits is its first sentence: said once is enough.
+    told = waiting and headline.startswith(str(waiting[0]))
     for title, sentences in (
-        ("waits for" if waiting else "diagnosis", said),
+        ("diagnosis", [] if told else [headline]),
+        ("waits for", waiting),
         ("began in", path[-1:] if len(path) > 1 else []),
         ("next", steps),
     ):

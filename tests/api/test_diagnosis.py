@@ -96,10 +96,11 @@ def test_a_child_that_was_removed_leaves_its_parents_own_task_as_the_cause(door:
 def test_a_stuck_execution_says_what_could_not_be_taken(door: Door) -> None:
     workflow_id = door.start(door.define("hurt"))
     mark = text("UPDATE execution SET stuck = 'Due could not be taken' WHERE id = :id")
-    door.engine.store.errand(lambda session: session.execute(mark, {"id": workflow_id}))
+    door.engine.port.errand(lambda session: session.execute(mark, {"id": workflow_id}))
     found = told(door, workflow_id)
     assert found["headline"] == "It is stuck: Due could not be taken"
     assert found["fingerprint"] and found["nextSteps"] and "cause" not in found
+    assert found["waiting"] == ["one has waited 0 seconds for a worker that polls hurt_task"]
 
 
 def test_a_completed_execution_has_nothing_to_wait_for_and_nothing_to_do(door: Door) -> None:

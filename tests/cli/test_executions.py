@@ -5,6 +5,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from sqlalchemy import text
 
 from studio.cli.progress import follow
 from studio.client.client import Actor, Client
@@ -118,6 +119,15 @@ def test_the_status_of_a_failure_says_where_it_began_and_what_can_be_done(
     assert ["began", f"in   {child}"] in lines
     assert facts["next"].startswith("Trying the same again is useless")
     assert terminal.json("status", id_)[0]["diagnosis"]["path"] == [id_, child]
+
+
+def test_the_status_of_what_is_stuck_says_so_and_what_goes_on(terminal: EngineTerminal) -> None:
+    id_ = terminal.start(terminal.define("e_stuck"))
+    mark = text("UPDATE execution SET stuck = 'Due could not be taken' WHERE id = :id")
+    terminal.engine.port.errand(lambda session: session.execute(mark, {"id": id_}))
+    shown = terminal.good("status", id_)
+    assert "diagnosis  It is stuck: Due could not be taken" in shown
+    assert "waits for  one has waited" in shown and "report both" in shown
 
 
 def test_the_status_of_what_is_done_has_nothing_to_do(terminal: EngineTerminal) -> None:

@@ -140,13 +140,14 @@ def test_everything_that_is_waited_for_is_listed() -> None:
     assert told(bench, w).headline == "It is paused until somebody resumes it (and 3 more)"
 
 
-def test_a_stuck_execution_shows_the_error() -> None:
+def test_a_stuck_execution_shows_the_error_and_what_goes_on_all_the_same() -> None:
     bench = a_bench(a_task("a"))
     w = bench.start()
     execution = bench.execution(w)
     execution.stuck = "Result could not be taken: KeyError: 'x'"
-    found = diagnose(execution, 0)
+    found = diagnose(execution, bench.clock.now())
     assert "KeyError" in found.headline and found.fingerprint is not None
+    assert found.waiting == ("a has waited 0 seconds for a worker that polls a",)
 
 
 def test_a_completed_execution_needs_nothing() -> None:
