@@ -9,6 +9,7 @@ from studio.components import (
     frame,
     problem,
     recovery_bar,
+    waiting,
 )
 from studio.views import execution
 
@@ -21,6 +22,7 @@ if not id_:
 with problem.told():
     view = execution.view_of(visit.client.execution(id_, tasks=False), visit.client.outline(id_))
     execution_tabs.head(visit, view)
+    waiting.stuck_card(visit, view)
     failure_card.show(visit, view)
     recovery_bar.outcome(view, visit.now_ms)
     execution_tabs.body(visit, view)

@@ -16,6 +16,7 @@ from studio.components import (
     recovery_bar,
     status,
     task_panel,
+    waiting,
 )
 from studio.components.visit import Visit
 from studio.graph import layout, overlay, timeline
@@ -29,7 +30,6 @@ from studio.views.execution import (
     latest_attempts,
     root_failure,
     story_of,
-    waiting_for,
 )
 
 CANVAS: Final = "graph"
@@ -111,7 +111,7 @@ def _newest(visit: Visit, view: ExecutionView) -> ExecutionView:
     """The tasks as they are now; when the state has changed, the whole page is drawn again."""
     tasks = visit.client.outline(view.id)
     state = str(tasks.get("status") or view.status)
-    if state != view.status:
+    if state != view.status or str(tasks.get("stuck") or "") != view.stuck:
         st.rerun()
     return replace(view, outline=entries_of(tasks))
 
@@ -145,7 +145,7 @@ def _diagram(visit: Visit, view: ExecutionView) -> None:
             task_panel.show(visit, view, ref)
         else:
             st.session_state["chosen_task"] = (view.id, "")
-            _waiting(visit, view)
+            waiting.show(visit, view)
 
 
 def canvas_height(drawn: layout.Layout) -> int:
@@ -194,24 +194,6 @@ def _remember(view: ExecutionView, ref: str) -> None:
     st.session_state["chosen_task"] = (view.id, ref)
     if before and before[0] == view.id and before[1] != ref:
         st.query_params["task"] = ref
-
-
-def _waiting(visit: Visit, view: ExecutionView) -> None:
-    """Nothing is chosen: what the execution waits for."""
-    open_now = waiting_for(view)
-    if not open_now:
-        words = "Choose a task in the picture to see its input and output."
-        markup.show(markup.box("Tasks", markup.empty(words)))
-        return
-    lines = [
-        markup.item(
-            markup.status(entry["status"]),
-            markup.code(entry["ref"]),
-            f"since {wording.ago(number(entry.get('scheduledTime')), visit.now_ms, visit.zone)}",
-        )
-        for entry in open_now[:8]
-    ]
-    markup.show(markup.box("Waits for", markup.items(lines)))
 
 
 def _timeline(visit: Visit, view: ExecutionView) -> None:

@@ -35,6 +35,7 @@ class ExecutionView:
     started_by: str
     parent_id: str
     rerun_from: str
+    stuck: str
     input: Any
     output: Any
     variables: Any
@@ -74,6 +75,7 @@ def view_of(execution: Mapping[str, Any], tasks: Mapping[str, Any] | None = None
         started_by=str(of("createdBy") or ""),
         parent_id=str(of("parentWorkflowId") or ""),
         rerun_from=str(of("reRunFromWorkflowId") or ""),
+        stuck=str(of("stuck") or ""),
         input=execution.get("input") or {},
         output=execution.get("output") or {},
         variables=execution.get("variables") or {},
