@@ -74,6 +74,13 @@ def child_id(parent: str, task: str, attempt: int, depth: int = 0) -> str:
     return str(uuid.UUID(int=number & ~_VERSION_AND_VARIANT | _VERSION_8 << 64 | _VARIANT))
 
 
+def derived_id(text: str) -> str:
+    """The id of an execution that something outside of any execution starts, always the same for the
+    same origin: a UUID (version 3)."""
+    digest = hashlib.md5(text.encode(), usedforsecurity=False).digest()
+    return str(uuid.UUID(bytes=digest, version=3))
+
+
 def depth_of(execution: str) -> int:
     """How many ancestors the id of an execution tells; 0 for one that was not started by a
     SUB_WORKFLOW."""

@@ -13,6 +13,7 @@ from typing import Any
 from engine.core.inbox import Asked
 from engine.instruments.telemetry import Telemetry
 from engine.model.errors import EngineError, InvalidInput, NotFound, NotTaken
+from engine.model.ids import derived_id
 from engine.model.record import Json
 from engine.model.requests import StartWorkflowRequest
 from engine.model.triggers import FiringState, WorkflowSchedule
@@ -21,7 +22,6 @@ from engine.rules.validation_triggers import schedule_errors
 from engine.services.executions import Executions
 from engine.services.port import Port
 from engine.services.trigger_shelf import Document, TriggerShelf
-from engine.services.triggers import derived_id
 from engine.store.contract import StoreFailed
 from engine.store.triggers import StoredSchedule
 
