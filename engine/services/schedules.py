@@ -4,7 +4,6 @@ The workflow id of a firing follows from schedule and slot. A process that dies 
 and its record finds the slot still due, starts again, and meets the execution that is there.
 """
 
-import re
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from engine.model.ids import derived_id
 from engine.model.record import Json
 from engine.model.requests import StartWorkflowRequest
 from engine.model.triggers import FiringState, WorkflowSchedule
+from engine.rules.schedule_search import conditions, mentions, page
 from engine.rules.schedules import MOST_PREVIEWED, after_serving, next_fire, preview, slot_at
 from engine.rules.validation_triggers import schedule_errors
 from engine.services.executions import Executions
@@ -29,6 +29,8 @@ KEPT = 100
 """Records of firings that a schedule keeps."""
 ROUND = 100
 """Slots that are served in one go; the rest waits for the next, so that catching up stops nobody."""
+MOST_SEARCHED = 100_000
+"""Records of firings, the newest, that a search looks at."""
 LONGEST_REASON, LONGEST_TRACE = 999, 2000
 
 
@@ -138,15 +140,14 @@ class Schedules:
         sort: str | None = None,
     ) -> Document:
         """A page of schedules. `free_text` is looked for anywhere in a schedule."""
-        word = "" if free_text in ("", "*") else free_text.lower()
         found = [
             document
             for document in self.all(workflow_name)
             if (not name or name.lower() in document["name"].lower())
             and (paused is None or bool(document.get("paused")) is paused)
-            and (not word or word in str(document).lower())
+            and mentions(document, free_text)
         ]
-        return _page(found, start, size, sort)
+        return page(found, start, size, sort)
 
     @staticmethod
     def next_few(
@@ -260,14 +261,13 @@ class Schedules:
     ) -> Document:
         """A page of what became of slots, the newest first. The query: clauses joined by AND, such
         as `scheduleName IN (a,b) AND state IN (FAILED) AND scheduledTime>0`."""
-        wanted = [_clause(text) for text in re.split(r"\s+AND\s+", query or "") if text.strip()]
-        word = "" if free_text in ("", "*") else free_text.lower()
+        wanted = conditions(query)
         found = [
             record
-            for record in self._shelf.firings(None, 100_000)
-            if all(fits(record) for fits in wanted) and (not word or word in str(record).lower())
+            for record in self._shelf.firings(None, MOST_SEARCHED)
+            if all(fits(record) for fits in wanted) and mentions(record, free_text)
         ]
-        return _page(found, start, size, sort)
+        return page(found, start, size, sort)
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,48 +299,3 @@ def _each(names: list[str], work: Callable[[str], None]) -> Document:
         except EngineError as error:
             failed[name] = error.message
     return {"bulkErrorResults": failed, "bulkSuccessfulResults": done}
-
-
-def _page(found: list[Document], start: int, size: int, sort: str | None) -> Document:
-    """`sort`: fields with a direction, such as `name:DESC,createTime`."""
-    for part in reversed([part for part in (sort or "").split(",") if part.strip()]):
-        field, _, direction = part.strip().partition(":")
-        found = sorted(
-            found,
-            key=lambda document: _sortable(document.get(field)),
-            reverse=direction.upper() == "DESC",
-        )
-    return {"totalHits": len(found), "results": found[start : start + size]}
-
-
-def _sortable(value: Json) -> tuple[int, float, str]:
-    if isinstance(value, int | float):
-        return 1, value, ""
-    return (0, 0, "") if value is None else (2, 0, str(value))
-
-
-_COMPARISON = re.compile(r"(\w+)\s*(=|<|>|IN)\s*(.+)", re.IGNORECASE | re.DOTALL)
-
-
-def _clause(text: str) -> Callable[[Document], bool]:
-    """One clause of a query; a text that is none is the name of a schedule."""
-    found = _COMPARISON.fullmatch(text.strip())
-    if found is None:
-        return lambda record: bool(record["scheduleName"] == text.strip())
-    field, operator, value = found[1], found[2].upper(), found[3].strip()
-    if operator in "<>":
-        limit = _instant(field, value)
-        if operator == "<":
-            return lambda record: int(record.get(field) or 0) < limit
-        return lambda record: int(record.get(field) or 0) > limit
-    values = {item.strip().strip("'\"") for item in value.strip("()").split(",")}
-    return lambda record: str(record.get(field)) in values
-
-
-def _instant(field: str, value: str) -> int:
-    try:
-        return int(value)
-    except ValueError:
-        raise InvalidInput(
-            f"{field} is compared with {value!r}: give epoch milliseconds."
-        ) from None
