@@ -12,7 +12,8 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
-from engine.api.wire import JSON_TYPE, UNSENT, error_body
+from engine.api.answers import error_body
+from engine.api.wire import JSON_TYPE, UNSENT
 from engine.model.errors import EngineError
 from engine.model.record import encode
 

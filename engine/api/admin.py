@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from engine.api.wire import Call, Route, Text
+from engine.api.answers import Text
+from engine.api.wire import Call, Route
 from engine.model.errors import EngineError, InvalidInput, NotFound
 from engine.model.record import Json
 from engine.model.status import TaskStatus

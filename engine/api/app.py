@@ -16,8 +16,8 @@ from starlette.routing import Match
 from starlette.routing import Route as Path
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from engine.api import wire
 from engine.api.admin import Admin
+from engine.api.answers import Forbidden, WrongMethod, answer, no_such_path, refusal
 from engine.api.documents import Documents
 from engine.api.ext import Ext
 from engine.api.gate import admit_change, admit_preflight
@@ -29,7 +29,7 @@ from engine.api.searching import Searching
 from engine.api.synchronous import Synchronous
 from engine.api.tasks import TaskRoutes
 from engine.api.triggers import TriggerRoutes
-from engine.api.wire import Call, Forbidden, Route, WrongMethod
+from engine.api.wire import Call, Route
 from engine.api.workflows import Workflows
 from engine.instruments.telemetry import Telemetry
 from engine.services.house import House, furnished
@@ -81,7 +81,7 @@ def _refusing(route: Route) -> Path:
 
 
 async def _nothing(request: Request) -> Response:
-    return wire.refusal(wire.no_such_path(request.url.path))
+    return refusal(no_such_path(request.url.path))
 
 
 class Endpoint:
@@ -107,7 +107,7 @@ class Endpoint:
                 return await self._awaited(call, receive)
             return await run_in_threadpool(self._answered, call)
         except Exception as error:
-            return wire.refusal(told(error, scope["path"], self._telemetry))
+            return refusal(told(error, scope["path"], self._telemetry))
 
     async def _awaited(self, call: Call, receive: Receive) -> Response | None:
         """The answer of a handler that waits; None when nobody waits for it any more."""
@@ -118,10 +118,10 @@ class Endpoint:
             listening.cancel()
         if call.gone.is_set():
             return None
-        return wire.answer(value, call.headers.get("accept-encoding", ""))
+        return answer(value, call.headers.get("accept-encoding", ""))
 
     def _answered(self, call: Call) -> Response:
-        return wire.answer(self._handler(call), call.headers.get("accept-encoding", ""))
+        return answer(self._handler(call), call.headers.get("accept-encoding", ""))
 
 
 async def _hang_up(receive: Receive, call: Call) -> None:
@@ -134,10 +134,10 @@ async def _no_route(request: Request, error: Exception) -> Response:
     """Nothing is there, or not for this method."""
     status = getattr(error, "status_code", 404)
     if status != 405:
-        return wire.refusal(wire.no_such_path(request.url.path))
+        return refusal(no_such_path(request.url.path))
     if request.method == "OPTIONS":
         return _options(request)
-    return wire.refusal(WrongMethod(f"Request method '{request.method}' is not supported"))
+    return refusal(WrongMethod(f"Request method '{request.method}' is not supported"))
 
 
 def _options(request: Request) -> Response:
@@ -145,7 +145,7 @@ def _options(request: Request) -> Response:
     try:
         admit_preflight(request.headers)
     except Forbidden as error:
-        return wire.refusal(error)
+        return refusal(error)
     methods: set[str] = {"OPTIONS"}
     for route in request.app.routes:
         if route.matches(request.scope)[0] is not Match.NONE:

@@ -1,8 +1,9 @@
 """/ext: what we add to Conductor's API. A server without it is a Conductor."""
 
 from engine.api.admin import CONDUCTOR_VERSION
+from engine.api.answers import Text
 from engine.api.mocking import played
-from engine.api.wire import Call, Route, Text, read_json
+from engine.api.wire import Call, Route, read_json
 from engine.model.errors import InvalidInput
 from engine.model.record import Json
 from engine.services.house import House

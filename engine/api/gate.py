@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
-from engine.api.wire import Forbidden
+from engine.api.answers import Forbidden
 
 _READS = frozenset({"GET", "HEAD", "OPTIONS"})
 _ELSEWHERE = frozenset({"cross-site", "same-site"})

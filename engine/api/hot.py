@@ -12,7 +12,7 @@ from typing import Any
 from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from engine.api import wire
+from engine.api import answers, wire
 from engine.api.gate import admit
 from engine.api.replies import heard, settled
 from engine.api.wire import Body, Call, Route
@@ -30,7 +30,7 @@ EXECUTION = "/api/workflow/"
 SINGLE_POLL_MS = 100
 
 _JSON = (b"content-type", wire.JSON_TYPE.encode())
-_TEXT = (b"content-type", wire.TEXT_TYPE.encode())
+_TEXT = (b"content-type", answers.TEXT_TYPE.encode())
 _ZIPPED = ((b"content-encoding", b"gzip"), (b"vary", b"Accept-Encoding"))
 _START = ("version:int", "correlationId", "priority:int")
 
@@ -93,8 +93,8 @@ class Hot:
             return await door(await read_call(scope, receive, path), receive)
         except Exception as error:
             plain = told(error, scope["path"], self._telemetry)
-            headers = [(k.encode(), v.encode()) for k, v in wire.error_headers(plain).items()]
-            return plain.status, headers, encode(wire.error_body(plain))
+            headers = [(k.encode(), v.encode()) for k, v in answers.error_headers(plain).items()]
+            return plain.status, headers, encode(answers.error_body(plain))
 
     def _door(self, scope: Scope) -> tuple[Door | None, dict[str, str]]:
         path: str = scope["path"]
@@ -272,9 +272,9 @@ class Hot:
             body = await run_in_threadpool(lambda: encode(ask(workflow_id, tasks)))
         else:
             body = encode(ask(workflow_id, tasks))
-        if not wire.worth_zipping(body, call.headers.get("accept-encoding", "")):
+        if not answers.worth_zipping(body, call.headers.get("accept-encoding", "")):
             return 200, [_JSON], body
-        return 200, [_JSON, *_ZIPPED], await run_in_threadpool(wire.compressed, body)
+        return 200, [_JSON, *_ZIPPED], await run_in_threadpool(answers.compressed, body)
 
 
 def check_result(result: TaskResult) -> None:

@@ -5,8 +5,9 @@ from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 
+from engine.api.answers import NO_CONTENT, Text
 from engine.api.waiting import stand_still
-from engine.api.wire import NO_CONTENT, Call, Route, Text
+from engine.api.wire import Call, Route
 from engine.model.errors import InvalidInput, NotFound
 from engine.model.record import Json
 from engine.services.house import House

@@ -4,8 +4,9 @@
 import uuid
 from typing import Any
 
+from engine.api.answers import NO_CONTENT, Text
 from engine.api.mocking import played
-from engine.api.wire import NO_CONTENT, Call, Route, Text
+from engine.api.wire import Call, Route
 from engine.model.record import Json, Record
 from engine.model.requests import RerunRequest, SkipRequest
 from engine.services.house import House
