@@ -235,7 +235,7 @@ def _waiting(execution: Execution, now: int) -> Diagnosis:
     return Diagnosis(
         f"{sentences[0]}{more}",
         waiting=sentences,
-        next_steps=tuple(dict.fromkeys(_wait_steps(found))),
+        next_steps=tuple(dict.fromkeys(_wait_steps(found))) or ("Nothing: it goes on by itself.",),
     )
 
 
@@ -276,12 +276,13 @@ def _with_a_worker(run: Run, now: int, since: str) -> str:
 
 
 def _wait_steps(found: list[Waiting]) -> Iterator[str]:
+    """What a person can do; nothing for what goes on by itself."""
     for item in found:
         run = item.run
         if item.what == "resume":
             yield "Resume it."
         elif run is None or item.what in ("instant", "script"):
-            yield "Nothing: it goes on by itself."
+            continue
         elif item.what == "worker" and run.status is TaskStatus.SCHEDULED:
             domain = f" in domain {run.domain}" if run.domain else ""
             yield f"See that a worker polls {run.carrier}{domain}."

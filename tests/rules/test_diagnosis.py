@@ -136,8 +136,18 @@ def test_everything_that_is_waited_for_is_listed() -> None:
         "human has waited 0 seconds for somebody to complete it",
         f"sub has waited 0 seconds for its sub-workflow {child}",
     )
+    assert found.next_steps == (
+        "Complete human, or let its sender know.",
+        f"Look at the sub-workflow {child}.",
+    )
     bench.ask(w, Pause())
     assert told(bench, w).headline == "It is paused until somebody resumes it (and 3 more)"
+
+
+def test_what_goes_on_by_itself_needs_nobody() -> None:
+    wait = a_task("timer", "WAIT", input_parameters={"duration": "2h"})
+    bench = Bench(a_definition(wait))
+    assert told(bench, bench.start()).next_steps == ("Nothing: it goes on by itself.",)
 
 
 def test_a_stuck_execution_shows_the_error_and_what_goes_on_all_the_same() -> None:
