@@ -137,7 +137,7 @@ def test_workflows_that_no_worker_comes_for_are_stuck_until_one_does(
 def test_a_workflow_with_an_event_that_could_not_be_taken_is_stuck(door: Door) -> None:
     workflow_id = door.start(door.define("hurt"))
     mark = text("UPDATE execution SET stuck = 'Due could not be taken' WHERE id = :id")
-    door.engine.store.errand(lambda session: session.execute(mark, {"id": workflow_id}))
+    door.engine.port.errand(lambda session: session.execute(mark, {"id": workflow_id}))
     assert of(door, "workflow_stuck_total") == {'workflow="hurt",rule="event_not_taken"': 1}
 
 
@@ -173,7 +173,7 @@ def test_messages_that_wait_for_the_outside_are_counted() -> None:
             session.add(Outbox(execution=1, topic="workflow_status", created_at=1, body=body))
 
         assert of(door, "outbox_pending") == {"": 1}
-        door.engine.store.errand(fill)
+        door.engine.port.errand(fill)
         assert of(door, "outbox_pending") == {"": 2}
         assert of(door, "event_queue_depth") == {'queueType="conductor"': 0}
 
