@@ -43,6 +43,16 @@ class Turn:
     newest: dict[int, Step] = field(default_factory=dict)
     """The latest step of each execution."""
 
+    def reply(self, asked: Asked, value: Any, error: BaseException | None = None) -> None:
+        """What whoever asked is to hear once all stands."""
+        if asked.reply is not None:
+            self.replies.append((asked.reply, value, error))
+
+    def consume(self, asked: Asked) -> None:
+        """The letter that brought an event has been taken, and goes with the commit."""
+        if asked.letter is not None:
+            self.group.delivered.append(asked.letter)
+
 
 def resolve(reply: "Future[Any] | Heard", value: Any, error: BaseException | None) -> None:
     """Answer whoever waits; somebody who has gone away is not waited for."""

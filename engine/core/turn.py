@@ -3,21 +3,20 @@
 1. Each event meets its execution, and `decide` says what it means; letters to other executions are
    taken in the same turn, and work that waiting workers can take is claimed for them.
 2. All of it is committed as one group.
-3. Only then are callers answered, work handed out, timers set.
+3. Only then are callers answered, work handed out, timers set. What goes wrong: `failures.py`.
 
 Needs no thread: the core thread, mock runs, simulation and tests all call it.
 """
 
 import sys
-import traceback
 from collections import deque
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 from engine.core.admission import Gates, Keys
 from engine.core.apart import Apart
 from engine.core.claims import Claims
+from engine.core.failures import Failures
 from engine.core.handout import Handout
 from engine.core.inbox import Asked, Errand, Item, Wanted
 from engine.core.knowledge import Knowledge
@@ -29,14 +28,12 @@ from engine.core.step import Step, Turn, resolve
 from engine.core.timers import Timers
 from engine.instruments.clock import Clock
 from engine.instruments.telemetry import Telemetry
-from engine.model.errors import EngineError, NotFound, NotTaken
+from engine.model.errors import EngineError, NotFound
 from engine.model.events import (
-    ChildRefused,
     Claim,
     Due,
     Event,
     ExtendLease,
-    Letter,
     Start,
 )
 from engine.model.execution import Changes, Execution
@@ -53,12 +50,6 @@ from engine.store.contract import (
 
 LETTERS_A_TURN = 1000
 """Letters taken in one turn at most; the rest are stored and taken in the next."""
-
-AGAIN_AFTER_MS = 1000
-"""How long the core waits before it offers a failed store the same events again."""
-
-OWN = (Due, Claim)
-"""Events that the core makes by itself and can make again."""
 
 END_OF_TIME = 2**62
 
@@ -90,6 +81,9 @@ class Core:
         self.gates = Gates(store)
         knowledge.learn_admission(self.keys.holder, self.gates.refusal)
         self.queues = Queues(self.handout)
+        self.failures = Failures(
+            store, self.live, self.keys, self.gates, self.queues, clock, telemetry
+        )
         self.claims = Claims(
             store,
             self.live,
@@ -98,16 +92,13 @@ class Core:
             knowledge,
             telemetry,
             self._take_alone,
-            self._poisoned,
+            self.failures.poisoned,
         )
         self.questions = Questions(
             store, self.live, self.handout, knowledge, clock, telemetry, evaluate
         )
         self.follow_up: deque[Item] = deque()
         """Items that the turn itself has put up for the next one."""
-        self._again: list[Asked] = []
-        """Events that nobody will repeat, from turns that the store did not take."""
-        self._again_at = 0
         self.letters = Letters(store)
 
     def recover(self) -> None:
@@ -149,10 +140,10 @@ class Core:
                 raise NotFound(f"No such workflow found by id: {asked.workflow_id or asked.key}")
             step = self._decide(turn, execution, asked)
         except EngineError as error:
-            self._refused(turn, asked, error, work)
+            self.failures.refused(turn, asked, error, work)
             return None
         except Exception as error:
-            self._poisoned(turn, asked, error)
+            self.failures.poisoned(turn, asked, error)
             return None
         if step is None:
             return None
@@ -205,8 +196,8 @@ class Core:
         if isinstance(event, Start):
             holder = self.keys.existing(event, execution.id) if created else execution.id
             if holder is not None:
-                self._reply(turn, asked, holder)
-                self._consumed(turn, asked)
+                turn.reply(asked, holder)
+                turn.consume(asked)
                 return None
             self.knowledge.admit(event, execution.id, turn.now)
             heard = asked.reply is not None or event.parent_id is not None
@@ -242,8 +233,8 @@ class Core:
         turn.newest[key] = step
         self.queues.count(step, +1)
         self.queues.take_in(step)
-        self._consumed(turn, asked)
-        self._reply(turn, asked, execution.id if created else changes.reply)
+        turn.consume(asked)
+        turn.reply(asked, execution.id if created else changes.reply)
         return step
 
     @staticmethod
@@ -263,16 +254,6 @@ class Core:
             body=encode(ledger_body(changes)),
         )
 
-    @staticmethod
-    def _reply(turn: Turn, asked: Asked, value: Any) -> None:
-        if asked.reply is not None:
-            turn.replies.append((asked.reply, value, None))
-
-    @staticmethod
-    def _consumed(turn: Turn, asked: Asked) -> None:
-        if asked.letter is not None:
-            turn.group.delivered.append(asked.letter)
-
     def _collect_letters(self, turn: Turn, step: Step, work: deque[Asked]) -> None:
         """Letters are taken at once, in the same commit; too many wait in the store."""
         for letter in step.changes.letters:
@@ -284,56 +265,6 @@ class Core:
                 work.append(Asked(letter.event, workflow_id=letter.to))
             else:
                 turn.unread.append(letter)
-
-    # What goes wrong
-
-    def _refused(self, turn: Turn, asked: Asked, error: EngineError, work: deque[Asked]) -> None:
-        """An event that the rules refuse has done nothing; whoever asked is told why."""
-        self._consumed(turn, asked)
-        if asked.reply is not None:
-            turn.replies.append((asked.reply, None, error))
-        event = asked.event
-        self.telemetry.say("event.refused", event=event)
-        if isinstance(event, Start) and event.parent_id and event.parent_task_id:
-            refusal = ChildRefused(
-                task_id=event.parent_task_id,
-                child_id=asked.workflow_id or "",
-                reason=error.message,
-            )
-            work.append(Asked(refusal, workflow_id=event.parent_id))
-
-    def _poisoned(self, turn: Turn, asked: Asked, error: Exception) -> None:
-        """An event that raises has done nothing. Its execution is marked stuck, for people to see."""
-        trace = "".join(traceback.format_exception(error))
-        self.telemetry.say("event.poisoned", cause=type(asked.event).__name__, trace=trace)
-        if asked.reply is not None:
-            turn.replies.append((asked.reply, None, error))
-        execution = None
-        if asked.key is not None:
-            execution = self.live.get(asked.key)
-        elif asked.workflow_id is not None:
-            execution = self.live.find(asked.workflow_id)
-        if execution is None or execution.created_at == 0:
-            return
-        if asked.letter is None and asked.reply is None and not isinstance(asked.event, OWN):
-            turn.held.append(Letter(execution.id, asked.event))
-        self._mark_stuck(turn, execution, asked.event, f"{type(error).__name__}: {error}", trace)
-
-    def _mark_stuck(
-        self, turn: Turn, execution: Execution, event: Event, text: str, trace: str
-    ) -> None:
-        line = execution.line + 1
-        changes = Changes(open=execution.open, unsettled=set(execution.unsettled))
-        changes.fields = {
-            "stuck": f"{type(event).__name__} could not be taken: {text}",
-            "line": line,
-            "updated_at": turn.now,
-        }
-        body = encode({"stuck": text, "trace": trace[-4000:]})
-        written = LedgerLine(line, turn.now, "Stuck", event.by, event.why, body)
-        execution.apply(changes)
-        turn.group.written.append(Written(execution, changes, False, written))
-        turn.touched[execution.key] = execution
 
     # Commit and tell
 
@@ -348,66 +279,18 @@ class Core:
                 self._take_one_by_one(turn, error)
                 return
             except StoreFailed as error:
-                self._give_up(turn, error)
+                self.failures.not_stored(turn, error)
                 return
         self._tell(turn)
 
-    def _give_up(self, turn: Turn, error: Exception) -> None:
-        """The store failed: memory must not run ahead of it. Callers may repeat."""
-        self.keys.turn_over()
-        self.telemetry.say("store.failed", error=str(error))
-        for key in turn.touched:
-            self.live.let_go(key)
-        for reply, _, _ in turn.replies:
-            resolve(reply, None, NotTaken(f"Nothing was stored: {error}. Send it again."))
-        for wanted, _ in turn.handed:
-            resolve(wanted.reply, [], None)
-        self._offer_again(turn)
-        self._again += [asked for asked in turn.asked if asked.reply is None]
-        self._again_at = turn.now + AGAIN_AFTER_MS
-
-    def _offer_again(self, turn: Turn) -> None:
-        """Nothing of the turn has happened: neither what it counted, nor what it took, nor what it
-        withdrew. The latest first, so that what was there before the turn prevails."""
-        for step in reversed(turn.steps):
-            self.queues.count(step, -1)
-            if step.created:
-                self.gates.forget(step.execution)
-            for run in step.before.values():
-                if run is not None and run.carrier is not None and run.open:
-                    self.queues.offer(step.execution.key, run)
-
-    def _take_one_by_one(self, turn: Turn, error: Exception) -> None:
+    def _take_one_by_one(self, turn: Turn, error: RowRefused) -> None:
         """One row was refused: only its event fails, not its neighbours."""
-        self.keys.turn_over()
-        for key in turn.touched:
-            self.live.let_go(key)
-        asked = turn.asked
-        for wanted, _ in turn.handed:
-            resolve(wanted.reply, [], None)
-        self._offer_again(turn)
-        if len(asked) == 1:
-            self.telemetry.say("row.refused", error=str(error))
-            self._refuse_row(asked[0], error)
+        self.failures.undo(turn)
+        if len(turn.asked) == 1:
+            self.failures.row_refused(turn.asked[0], error)
             return
-        for item in asked:
+        for item in turn.asked:
             self.turn([item])
-
-    def _refuse_row(self, asked: Asked, error: Exception) -> None:
-        """The culprit is found. Somebody who waits is told; else its execution is stuck."""
-        if asked.reply is not None:
-            resolve(asked.reply, None, NotTaken(f"It could not be stored: {error}"))
-            return
-        again = Turn(self.clock.now())
-        execution = self._find(again, asked)
-        if execution is None or execution.created_at == 0:
-            return
-        self._mark_stuck(again, execution, asked.event, str(error), "")
-        try:
-            self.store.commit(again.group)
-        except (RowRefused, StoreFailed) as failure:
-            self.telemetry.say("store.failed", error=str(failure))
-        self.live.let_go(execution.key)
 
     def _tell(self, turn: Turn) -> None:
         """Everything stands: answer callers, hand out work, set timers, let go."""
@@ -483,9 +366,7 @@ class Core:
         ]
         items.extend(self.handout.overdue(now))
         items.extend(self.handout.answerable(now))
-        if self._again and now >= self._again_at:
-            items += self._again
-            self._again = []
+        items.extend(self.failures.offered_again(now))
         while self.follow_up and len(items) < LETTERS_A_TURN:
             items.append(self.follow_up.popleft())
         return items
@@ -493,5 +374,5 @@ class Core:
     def next_at(self) -> int:
         """The next instant at which something is due."""
         waits = self.handout.next_at()
-        instants = [waits, self.timers.next_at(), self._again_at if self._again else 0]
+        instants = [waits, self.timers.next_at(), self.failures.again_at]
         return min(instant for instant in instants if instant)
