@@ -22,7 +22,7 @@ from engine.settings import settings_from
 from studio.client.client import Actor, Client
 from studio.client.transport import in_process, over_network
 from studio.editor.tree import JsonObject
-from studio.graph import layout, overlay, svg
+from studio.graph import layout, progress, svg
 from studio.graph.outline import forked_children
 from studio.notebook_shows import Card, Execution, MockRun, Picture, card_of, execution_of
 from studio.polling import Poller
@@ -251,7 +251,7 @@ class Studio:
         answer = self.client.test(mock_cases.request_of(case, whole))
         report = mock_run.report_of(answer, case)
         drawing = layout.place(whole, forked=forked_children(report.outline))
-        shown = overlay.of_execution(drawing, report.outline)
+        shown = progress.of_execution(drawing, report.outline)
         checks = mock_run.checks_of(case["expect"], report, whole)
         return MockRun(report, checks, Picture(svg.render(drawing, shown)))
 

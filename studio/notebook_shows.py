@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any, Final
 
-from studio.graph import layout, marks, overlay, svg
+from studio.graph import layout, marks, progress, svg
 from studio.graph.outline import forked_children, outline_of
 from studio.views import recovery, wording
 from studio.views.execution import ExecutionView, root_failure, view_of
@@ -76,7 +76,7 @@ def execution_of(document: Mapping[str, Any]) -> Execution:
     view = view_of(document)
     outline = outline_of(document)
     drawing = layout.place(view.definition, forked=forked_children(outline))
-    picture = Picture(svg.render(drawing, overlay.of_execution(drawing, outline), title=view.name))
+    picture = Picture(svg.render(drawing, progress.of_execution(drawing, outline), title=view.name))
     tasks = [task for task in document.get("tasks") or () if isinstance(task, Mapping)]
     return Execution(
         view.id, view.name, view.status, view.input, view.output, view.reason, tasks, picture

@@ -19,7 +19,7 @@ from studio.components import (
     waiting,
 )
 from studio.components.visit import Visit
-from studio.graph import layout, overlay, timeline
+from studio.graph import layout, outline, progress, timeline
 from studio.graph.outline import forked_children, number
 from studio.views import recovery, theme, wording
 from studio.views.execution import (
@@ -123,7 +123,7 @@ def _draw(opened: int, visit: Visit, view: ExecutionView) -> None:
 
 def _diagram(visit: Visit, view: ExecutionView) -> None:
     drawn = layout.place(view.definition, forked=forked_children(view.outline))
-    state = overlay.of_execution(drawn, view.outline, now_ms=visit.now_ms)
+    state = progress.of_execution(drawn, view.outline, now_ms=visit.now_ms)
     key = f"{CANVAS}:{view.id}"
     left, right = st.columns([1.65, 1])
     with left:
@@ -232,7 +232,7 @@ def _tasks(visit: Visit, view: ExecutionView) -> None:
                     markup.joined(name, again),
                     theme.type_word(str(entry.get("type") or "")),
                     wording.moment(began, visit.zone, "%H:%M:%S"),
-                    wording.took(overlay.took_ms(entry, visit.now_ms)),
+                    wording.took(outline.took_ms(entry, visit.now_ms)),
                     number(entry.get("retryCount")) + 1,
                     wording.first_line(str(entry.get("reason") or "")),
                 ],

@@ -8,8 +8,7 @@ import streamlit as st
 from studio.client.errors import Missing
 from studio.components import json_view, markup, problem, recovery_bar
 from studio.components.visit import Visit
-from studio.graph.outline import OPEN, number
-from studio.graph.overlay import took_ms
+from studio.graph.outline import OPEN, number, took_ms
 from studio.views import recovery, theme, wording
 from studio.views.execution import Entry, ExecutionView, attempts_of, iterations_of, task_of
 

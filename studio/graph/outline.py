@@ -106,3 +106,13 @@ def number(value: object) -> int:
 def age(entry: OutlineEntry) -> tuple[int, int, int]:
     """Orders the runs of one task, the newest last."""
     return number(entry.get("iteration")), number(entry.get("retryCount")), number(entry.get("seq"))
+
+
+def took_ms(entry: OutlineEntry, now_ms: int | None) -> int | None:
+    """How long a run took, or has taken so far; None when it cannot be known."""
+    start, end = number(entry.get("startTime")), number(entry.get("endTime"))
+    if not start:
+        return None
+    if not end:
+        end = now_ms or 0 if entry.get("status") in OPEN else 0
+    return max(end - start, 0) if end else None

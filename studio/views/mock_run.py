@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from studio.editor.tree import JsonObject, spots, type_of
-from studio.graph import overlay as overlay_room
+from studio.graph import progress
 from studio.graph.layout import Layout
 from studio.graph.outline import DONE, OPEN, base_ref, forked_children, outline_of
-from studio.graph.overlay import Overlay
+from studio.graph.overlay import Overlay, of_coverage
 from studio.views.compare import code, value_words
 from studio.views.mock_cases import PLAYED_BY_ENGINE
 
@@ -251,7 +251,7 @@ class Coverage:
 
 def overlay_of(layout: Layout, report: Report) -> Overlay:
     """One case over the picture."""
-    return overlay_room.of_execution(layout, report.outline)
+    return progress.of_execution(layout, report.outline)
 
 
 def children_of(reports: Iterable[Report]) -> Any:
@@ -264,7 +264,7 @@ def coverage_of(layout: Layout, definition: JsonObject, reports: Sequence[Report
     nodes: Counter[str] = Counter()
     edges: Counter[str] = Counter()
     for report in reports:
-        shown = overlay_room.of_execution(layout, report.outline)
+        shown = progress.of_execution(layout, report.outline)
         nodes.update(id_ for id_, state in shown.nodes.items() if state.status)
         edges.update(id_ for id_, kind in shown.edges.items() if kind == "taken")
     branches = [edge for edge in layout.edges if edge.case]
@@ -280,7 +280,7 @@ def coverage_of(layout: Layout, definition: JsonObject, reports: Sequence[Report
     ]
     gaps += _never_failed(definition, reports)
     return Coverage(
-        overlay=overlay_room.of_coverage(layout, nodes, edges),
+        overlay=of_coverage(layout, nodes, edges),
         branches=len(branches),
         branches_covered=sum(bool(edges[edge.id]) for edge in branches),
         tasks=len(tasks),

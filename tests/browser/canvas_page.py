@@ -10,7 +10,7 @@ import streamlit as st
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from studio.components import graph_canvas
-from studio.graph import layout, outline, overlay
+from studio.graph import layout, outline, overlay, progress
 from tests.studio.graph.samples import CASES, order_run
 
 case = st.query_params.get("case", "edit")
@@ -54,7 +54,7 @@ def body() -> None:
     forked = outline.forked_children(runs)
     drawing = layout.place(state.definition, editing=mode == "edit", forked=forked)
     if runs:
-        picture = overlay.of_execution(drawing, runs)
+        picture = progress.of_execution(drawing, runs)
     if case == "changes":
         changes = {"charge_card": "changed", "notify_customer": "removed", "close_order": "added"}
         picture = overlay.of_changes(drawing, changes)

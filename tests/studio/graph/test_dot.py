@@ -2,7 +2,7 @@
 
 from studio.graph import dot, layout
 from studio.graph.outline import forked_children
-from studio.graph.overlay import of_execution
+from studio.graph.progress import of_execution
 from tests.studio.graph.samples import a_task, broken, dynamic, dynamic_run, order_run, order_saga
 
 

@@ -8,7 +8,7 @@ import pytest
 from engine.model.status import TaskStatus
 from studio.editor.task_types import TASK_TYPES
 from studio.graph import layout, svg, timeline
-from studio.graph.overlay import of_execution
+from studio.graph.progress import of_execution
 from studio.views.execution import view_of
 from tests.studio.graph.samples import a_task
 

@@ -6,7 +6,8 @@ import pytest
 
 from studio.graph import layout, marks, svg
 from studio.graph.outline import forked_children
-from studio.graph.overlay import of_changes, of_coverage, of_execution
+from studio.graph.overlay import of_changes, of_coverage
+from studio.graph.progress import of_execution
 from tests.studio.graph.samples import (
     a_run,
     a_task,
