@@ -19,7 +19,8 @@ from studio.editor.draft import Draft, UnreadableDraft
 from studio.editor.patterns import PATTERNS
 from studio.editor.plain import plain
 from studio.editor.tree import ImpossibleOperation, JsonObject, Spot, all_refs, same, spots
-from studio.graph.layout import Layout, place
+from studio.graph.layout import place
+from studio.graph.picture import Layout
 from studio.views.compare import Comparison, compare
 from studio.views.problems import Problem
 

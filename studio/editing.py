@@ -28,7 +28,7 @@ from studio.drafting import Room
 from studio.editor.text_spans import path_at_line
 from studio.editor.tree import JsonObject, Spot, spots, task_at
 from studio.graph import dot, layout, svg
-from studio.graph.layout import Layout
+from studio.graph.picture import Layout
 from studio.views import problems as problems_room
 from studio.views import readable, wording
 from studio.views.problems import Problem

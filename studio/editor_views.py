@@ -12,7 +12,7 @@ from studio.editor.patterns import PATTERNS
 from studio.editor.task_types import menu
 from studio.editor.text_spans import lines_of
 from studio.graph import layout, overlay
-from studio.graph.layout import Layout
+from studio.graph.picture import Layout
 from studio.views import problems as problems_room
 from studio.views.compare import Comparison
 from studio.views.problems import Problem

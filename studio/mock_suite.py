@@ -17,6 +17,7 @@ from studio.components.visit import Visit, now_ms
 from studio.desk.place import desk
 from studio.editor.tree import JsonObject, copied
 from studio.graph import layout
+from studio.graph.picture import Layout
 from studio.views import mock_cases, mock_run, steering
 from studio.views.mock_run import Check, Coverage, Gap, Report
 
@@ -150,7 +151,7 @@ def reports_of(table: Table) -> list[Report]:
     return [result.report for result in fresh if result is not None and result.report is not None]
 
 
-def drawing_of(table: Table, reports: Sequence[Report]) -> layout.Layout:
+def drawing_of(table: Table, reports: Sequence[Report]) -> Layout:
     return layout.place(table.definition, forked=mock_run.children_of(reports))
 
 

@@ -19,8 +19,9 @@ from studio.components import (
     waiting,
 )
 from studio.components.visit import Visit
-from studio.graph import layout, outline, progress, timeline
-from studio.graph.outline import forked_children, number
+from studio.graph import layout, progress, timeline
+from studio.graph.outline import forked_children, number, took_ms
+from studio.graph.picture import Layout
 from studio.views import recovery, theme, wording
 from studio.views.execution import (
     ExecutionView,
@@ -148,12 +149,12 @@ def _diagram(visit: Visit, view: ExecutionView) -> None:
             waiting.show(visit, view)
 
 
-def canvas_height(drawn: layout.Layout) -> int:
+def canvas_height(drawn: Layout) -> int:
     """As high as the picture, within what a screen shows."""
     return max(_LOWEST, min(_HIGHEST, drawn.height + 76))
 
 
-def _first_choice(view: ExecutionView, drawn: layout.Layout, key: str) -> str | None:
+def _first_choice(view: ExecutionView, drawn: Layout, key: str) -> str | None:
     """What the address names, else what failed; only until the person has chosen."""
     reported = st.session_state.get(key)
     if isinstance(reported, Mapping) and isinstance(reported.get("selected"), Mapping):
@@ -163,7 +164,7 @@ def _first_choice(view: ExecutionView, drawn: layout.Layout, key: str) -> str | 
     return next((node.id for node in drawn.nodes if node.ref == wanted and wanted), None)
 
 
-def _open_child(view: ExecutionView, drawn: layout.Layout, event: graph_canvas.CanvasEvent) -> None:
+def _open_child(view: ExecutionView, drawn: Layout, event: graph_canvas.CanvasEvent) -> None:
     """A double click on a sub-workflow leads to its execution."""
     for op in event.ops:
         node = drawn.by_id.get(op.get("id", "")) if op["op"] == "open" else None
@@ -180,7 +181,7 @@ def _open_child(view: ExecutionView, drawn: layout.Layout, event: graph_canvas.C
             st.rerun()
 
 
-def _ref_of(drawn: layout.Layout, id_: str | None) -> str:
+def _ref_of(drawn: Layout, id_: str | None) -> str:
     node = drawn.by_id.get(id_) if id_ else None
     if node is not None and node.ref:
         return node.ref
@@ -232,7 +233,7 @@ def _tasks(visit: Visit, view: ExecutionView) -> None:
                     markup.joined(name, again),
                     theme.type_word(str(entry.get("type") or "")),
                     wording.moment(began, visit.zone, "%H:%M:%S"),
-                    wording.took(outline.took_ms(entry, visit.now_ms)),
+                    wording.took(took_ms(entry, visit.now_ms)),
                     number(entry.get("retryCount")) + 1,
                     wording.first_line(str(entry.get("reason") or "")),
                 ],

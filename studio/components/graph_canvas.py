@@ -16,8 +16,8 @@ import streamlit as st
 
 from studio.graph import marks
 from studio.graph.blocks import Step
-from studio.graph.layout import Edge, Layout, Node, Place
 from studio.graph.overlay import NodeState, Overlay, of_problems
+from studio.graph.picture import Edge, Layout, Node, Place
 
 Mode = Literal["view", "edit", "mock", "diff"]
 

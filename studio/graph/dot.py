@@ -9,8 +9,8 @@ from typing import Final
 import graphviz
 
 from studio.graph import marks
-from studio.graph.layout import Layout, Node
 from studio.graph.overlay import NodeState, Overlay
+from studio.graph.picture import Layout, Node
 
 _SHAPES: Final = {"switch": "diamond", "start": "circle", "end": "doublecircle", "fan": "folder"}
 _STYLES: Final = {"not": "dashed", "pending": "dotted", "untested": "dashed", "removed": "dashed"}

@@ -1,13 +1,12 @@
 """A definition -> where everything is drawn, worked out from its nesting alone.
 
-Pure and deterministic: the same definition gives the same picture. Every edge knows the place at
-which a task put on it would enter the definition. No statuses (overlay.py), no drawing (svg.py,
-the canvas), no expressions.
+Pure and deterministic: the same definition gives the same picture. No statuses (overlay.py), no
+drawing (svg.py, the canvas), no expressions.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Final, NamedTuple, TypedDict
+from dataclasses import dataclass, replace
+from typing import Final
 
 from studio.graph.blocks import (
     BAR,
@@ -25,108 +24,14 @@ from studio.graph.blocks import (
     Branch,
     Child,
     Path,
-    Problem,
     Reader,
-    Step,
     fan_size,
 )
+from studio.graph.picture import END, START, Edge, Layout, Node, OutlineRow, Place, Point
 
-__all__ = ["Child", "Edge", "Layout", "Node", "OutlineRow", "Place", "Problem", "place", "resolve"]
-
-START: Final = "@start"
-END: Final = "@end"
 _TERM: Final = 12
 _MARGIN: Final = 16
 _PLUS_ABOVE: Final = 16
-
-Point = tuple[int, int]
-
-
-class Place(TypedDict):
-    """Where a task enters a definition: the steps to a list of tasks, and the index in it."""
-
-    list: list[Step]
-    index: int
-
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """One thing drawn. `kind`: start, end, task, switch, fork, join, loop, fan, fold, merge.
-
-    `path` leads to the task in the definition; what the drawing adds has none. `parent` is the
-    container (switch, fork, loop) in which the task lies.
-    """
-
-    id: str
-    kind: str
-    type: str
-    ref: str
-    x: int
-    y: int
-    w: int
-    h: int
-    name: str = ""
-    path: Path = ()
-    parent: str = ""
-    detail: str = ""
-    label_at: Point = (0, 0)
-    label_left: bool = False
-    label_room: int = 0
-    join_on: tuple[str, ...] = ()
-    children: tuple[str, ...] = ()
-
-    @property
-    def axis(self) -> int:
-        return self.x + self.w // 2
-
-    @property
-    def title(self) -> str:
-        """What a person calls it; a draft may lack the reference name."""
-        return self.ref or self.name or "unnamed"
-
-
-@dataclass(frozen=True, slots=True)
-class Edge:
-    """One line from node to node. `points` is the whole right-angled way; nobody routes later."""
-
-    id: str
-    source: str
-    target: str
-    points: tuple[Point, ...]
-    place: Place | None = None
-    plus_at: Point | None = None
-    case: str = ""
-    label_at: Point = (0, 0)
-    label_room: int = 0
-    back: bool = False
-    inner: bool = False
-    arrow: bool = True
-
-
-class OutlineRow(NamedTuple):
-    """One line of the picture as a list. A task has an `id`, a branch has none.
-
-    `place` is where a task put after this line would enter the definition.
-    """
-
-    id: str
-    text: str
-    depth: int
-    place: Place
-
-
-@dataclass(frozen=True, eq=False)
-class Layout:
-    """A whole picture. Nodes and edges are in the order in which tasks can run."""
-
-    nodes: tuple[Node, ...]
-    edges: tuple[Edge, ...]
-    width: int
-    height: int
-    problems: Mapping[str, tuple[Problem, ...]]
-    outline: tuple[OutlineRow, ...]
-    editing: bool = False
-    by_id: Mapping[str, Node] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,19 +65,6 @@ def place(
     top = reader.read(definition)
     placer = _Placer(reader, editing)
     return placer.draw(top)
-
-
-def resolve(definition: object, where: Place) -> list[object] | None:
-    """The list of tasks that a place names; None when the definition has no such list yet."""
-    found: object = definition
-    for step in where["list"]:
-        if isinstance(found, Mapping):
-            found = found.get(step)
-        elif isinstance(found, list) and isinstance(step, int) and 0 <= step < len(found):
-            found = found[step]
-        else:
-            return None
-    return found if isinstance(found, list) else None
 
 
 def _at(path: Path, index: int) -> Place:

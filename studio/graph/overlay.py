@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from studio.graph import marks
-from studio.graph.layout import Layout, Node, Problem
+from studio.graph.blocks import Problem
+from studio.graph.picture import Layout, Node
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import Final
 
 from studio.graph import marks
-from studio.graph.layout import END, START, Edge, Layout, Node
 from studio.graph.outline import DONE, OutlineEntry, age, number, took_ms
 from studio.graph.overlay import NodeState, Overlay, note_of
+from studio.graph.picture import END, START, Edge, Layout, Node
 
 NOT_REACHED: Final = "not reached"
 NOT_TAKEN: Final = "not taken"

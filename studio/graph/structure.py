@@ -10,7 +10,7 @@ from typing import Final
 
 import networkx as nx
 
-from studio.graph.layout import END, START, Layout, Node
+from studio.graph.picture import END, START, Layout, Node
 
 _DONE: Final = "\0done"
 

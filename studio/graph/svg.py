@@ -10,8 +10,8 @@ from html import escape
 from typing import Final
 
 from studio.graph import marks
-from studio.graph.layout import Edge, Layout, Node, Point
 from studio.graph.overlay import NodeState, Overlay
+from studio.graph.picture import Edge, Layout, Node, Point
 
 _SANS: Final = "Inter,'Segoe UI',system-ui,sans-serif"
 _MONO: Final = "ui-monospace,SFMono-Regular,Menlo,Consolas,monospace"

@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from studio.editor.tree import JsonObject, spots, type_of
 from studio.graph import progress
-from studio.graph.layout import Layout
 from studio.graph.outline import DONE, OPEN, base_ref, forked_children, outline_of
 from studio.graph.overlay import Overlay, of_coverage
+from studio.graph.picture import Layout
 from studio.views.compare import code, value_words
 from studio.views.mock_cases import PLAYED_BY_ENGINE
 

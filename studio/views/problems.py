@@ -17,7 +17,7 @@ from studio.editor.fields import missing
 from studio.editor.json_text import TextProblem
 from studio.editor.tree import JsonObject, all_refs, spots
 from studio.graph import blocks
-from studio.graph.layout import Layout
+from studio.graph.picture import Layout
 from studio.views.compare import code
 from studio.views.fixes import Fix, fix_of
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from studio.editor.tree import JsonObject, spots, type_of
-from studio.graph.layout import Layout
+from studio.graph.picture import Layout
 from studio.graph.structure import Flow
 from studio.views.mock_cases import outputs_read
 

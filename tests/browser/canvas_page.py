@@ -11,6 +11,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from studio.components import graph_canvas
 from studio.graph import layout, outline, overlay, progress
+from studio.graph.picture import resolve
 from tests.studio.graph.samples import CASES, order_run
 
 case = st.query_params.get("case", "edit")
@@ -27,13 +28,13 @@ st.set_page_config(layout="wide")
 def carry_out(op: graph_canvas.Op) -> None:
     state.said.append(f"{op['op']} {op['seq']}")
     if op["op"] == "insert":
-        tasks = layout.resolve(state.definition, op["place"])
+        tasks = resolve(state.definition, op["place"])
         assert tasks is not None
         ref = f"new_{len(state.said)}"
         tasks.insert(op["place"]["index"], {"taskReferenceName": ref, "type": op["type"]})
     elif op["op"] == "delete":
         *steps, index = op["path"]
-        tasks = layout.resolve(state.definition, {"list": steps, "index": 0})
+        tasks = resolve(state.definition, {"list": steps, "index": 0})
         assert tasks is not None
         del tasks[int(index)]
 

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from studio.graph import layout
-from studio.graph.layout import Child, Edge, Layout, Node
+from studio.graph.blocks import Child
+from studio.graph.picture import Edge, Layout, Node, Place, resolve
 from tests.studio.graph.samples import (
     CASES,
     a_task,
@@ -87,8 +88,8 @@ def assert_is_a_clean_line(picture: Layout, edge: Edge, solid: list[Node]) -> No
         assert not crosses(edge, node), (edge.id, edge.points, node.id)
 
 
-def assert_is_a_place(definition: Any, place: layout.Place) -> None:
-    tasks = layout.resolve(definition, place)
+def assert_is_a_place(definition: Any, place: Place) -> None:
+    tasks = resolve(definition, place)
     if tasks is None:  # a default case or a list that is not there yet
         assert place["index"] == 0
     else:

@@ -1,6 +1,7 @@
 """What is laid over a definition that does not run: coverage, differences, problems."""
 
 from studio.graph import layout
+from studio.graph.blocks import Problem
 from studio.graph.overlay import of_changes, of_coverage, of_problems
 from tests.studio.graph.samples import broken, order_saga
 
@@ -26,5 +27,5 @@ def test_a_difference_marks_tasks_and_the_lines_to_them() -> None:
 def test_problems_of_the_checks_join_those_of_the_layout_without_repeating_them() -> None:
     picture = layout.place(broken())
     known = picture.problems["odd"][0]
-    found = of_problems(picture, {"odd": [known, layout.Problem("error", "No worker polls.")]})
+    found = of_problems(picture, {"odd": [known, Problem("error", "No worker polls.")]})
     assert len(found.problems["odd"]) == 2
