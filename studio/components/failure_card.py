@@ -41,13 +41,11 @@ def show(visit: Visit, view: ExecutionView) -> str:
 def _root(visit: Visit, view: ExecutionView, root: RootFailure | None) -> list[markup.Html]:
     if root is None:
         words = "No task failed" if view.status == "TERMINATED" else "No failed task is known"
-        reason = wording.reason_line(view.reason) or "No reason was given."
-        return [markup.tag("h3", words), markup.tag("p", reason, css="rp-why")]
+        return [markup.tag("h3", words), markup.tag("p", _why(view.reason), css="rp-why")]
     where = [f", iteration {root.iteration}"] if root.iteration else []
     where += [f", {wording.plural(root.tries, 'try', 'tries')}"]
     head = markup.tag("h3", "Root failure in ", markup.code(root.ref), *where)
-    reason = wording.reason_line(root.reason) or "No reason was given."
-    parts = [head, markup.tag("p", reason, css="rp-why")]
+    parts = [head, markup.tag("p", _why(root.reason), css="rp-why")]
     about = [f"{wording.moment(root.at_ms, visit.zone, '%H:%M:%S')}"]
     if root.consequences:
         shown = ", ".join(root.consequences[:3])
@@ -55,6 +53,11 @@ def _root(visit: Visit, view: ExecutionView, root: RootFailure | None) -> list[m
         about.append(f"Consequence: {shown}" + (f" and {more} more." if more > 0 else "."))
     parts.append(markup.tag("p", " · ".join(about), css="rp-mid"))
     return parts
+
+
+def _why(reason: str) -> str:
+    line = wording.reason_line(reason)
+    return "No reason was given." if line in ("", wording.NO_REASON) else line
 
 
 def _evidence(visit: Visit, view: ExecutionView, root: RootFailure | None) -> list[markup.Html]:

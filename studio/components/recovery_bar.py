@@ -190,7 +190,8 @@ def _json_field(label: str, key: str, name: str) -> dict[str, Any]:
 def _confirm(visit: Visit, view: ExecutionView, plan: Plan, given: dict[str, Any]) -> None:
     root = root_failure(view)
     why = wording.reason_line(root.reason, 80) if root and root.reason else ""
-    usual = f"{plan.action.capitalize()} after: {why}" if why else ""
+    known = why and why != wording.NO_REASON
+    usual = f"{plan.action.capitalize()} after: {why}" if known else ""
     reason = st.text_input(
         "Reason, required; it is kept in the story of the execution",
         usual,

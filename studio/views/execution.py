@@ -68,7 +68,7 @@ def view_of(execution: Mapping[str, Any], tasks: Mapping[str, Any] | None = None
         name=str(of("workflowName") or of("workflowType") or definition.get("name") or ""),
         version=number(of("workflowVersion") or of("version") or definition.get("version")),
         status=str(of("status") or ""),
-        reason=str(of("reasonForIncompletion") or of("reason") or ""),
+        reason=wording.reason_said(str(of("reasonForIncompletion") or of("reason") or "")),
         correlation=str(of("correlationId") or ""),
         started_ms=wording.millis(of("startTime") or of("createTime")),
         ended_ms=wording.millis(of("endTime")),
@@ -88,9 +88,12 @@ def entries_of(document: Mapping[str, Any]) -> list[Entry]:
     """The outline of a document with `tasks`, whichever server it comes from."""
     tasks = document.get("tasks")
     rows = [task for task in tasks if isinstance(task, Mapping)] if isinstance(tasks, list) else []
-    if any("referenceTaskName" in row for row in rows):
-        return outline_of(document)
-    return [_own_entry(row) for row in rows]
+    foreign = any("referenceTaskName" in row for row in rows)
+    entries = outline_of(document) if foreign else [_own_entry(row) for row in rows]
+    for entry in entries:
+        if entry.get("reason"):
+            entry["reason"] = wording.reason_said(str(entry["reason"]))
+    return entries
 
 
 def _own_entry(row: Mapping[str, Any]) -> Entry:

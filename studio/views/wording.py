@@ -14,9 +14,12 @@ _WRAPPED: Final = re.compile(
     r"Task \S+ failed with status: (?P<status>\w+) and reason: '(?P<reason>.*)'\s*", re.DOTALL
 )
 _CHILD: Final = re.compile(r"Sub workflow \S+ failure reason: (?P<reason>.*)", re.DOTALL)
+# What Conductor writes there for a task that gave no reason.
+_NOTHING: Final = re.compile(r"(?<=reason: ')null(?=')|(?<=failure reason: )null(?='*$)|^null$")
 _DEPTH: Final = 8
 _ASKING: Final = ("question", "title", "message", "summary", "subject", "description")
 NONE: Final = "none"
+NO_REASON: Final = "no reason was given"
 
 
 def number(count: int) -> str:
@@ -83,9 +86,14 @@ def first_line(text: str, limit: int = 160) -> str:
     return marks.cut(lines[0], limit) if lines else ""
 
 
+def reason_said(text: str) -> str:
+    """A whole reason, with words where there is none."""
+    return _NOTHING.sub(NO_REASON, text.strip())
+
+
 def reason_line(text: str, limit: int = 160) -> str:
     """A reason in one line: that of the task it began with, without what was put around it."""
-    inner, status = text.strip(), ""
+    inner, status = reason_said(text), ""
     for _ in range(_DEPTH):
         found = _WRAPPED.fullmatch(inner) or _CHILD.fullmatch(inner)
         if found is None:

@@ -75,6 +75,27 @@ def test_a_reason_without_words_is_its_status() -> None:
     assert wording.reason_line("Task 1 failed with status: TIMED_OUT and reason: ''") == "TIMED_OUT"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "null",
+        "Task 1 failed with status: FAILED and reason: 'null'",
+        "Sub workflow a.1/17 failure reason: null",
+        "Task 2 failed with status: FAILED and reason: 'Sub workflow a.1/17 failure reason: "
+        "Task 1 failed with status: FAILED and reason: 'null''",
+        "Task 2 failed with status: FAILED and reason: 'Sub workflow a.1/17 failure reason: null'",
+    ],
+)
+def test_a_reason_that_nobody_gave_is_said_in_words(text: str) -> None:
+    assert wording.reason_line(text) == "no reason was given"
+    assert "null" not in wording.reason_said(text)
+
+
+def test_a_reason_that_speaks_of_null_keeps_its_words() -> None:
+    for text in ("name is null", "a 'null' came", "the reason: nullable"):
+        assert wording.reason_said(text) == wording.reason_line(text) == text
+
+
 def test_what_a_person_is_asked_is_found_in_the_input() -> None:
     assert wording.asked_in('{"assignee": "Noor", "question": "Approve?"}') == "Approve?"
     assert wording.asked_in('{"steps": 3, "deep": {"a": 1}}') == "steps 3"
