@@ -35,6 +35,8 @@ class Cause:
     workflow: str
     task_id: str
     reference: str
+    iteration: int
+    """0 outside of loops; the reference has it as its suffix."""
     task: str
     type: str
     status: TaskStatus
@@ -50,6 +52,7 @@ class Cause:
                 "workflow": self.workflow,
                 "taskId": self.task_id,
                 "reference": self.reference,
+                "iteration": self.iteration or None,
                 "task": self.task,
                 "type": self.type,
                 "status": self.status.value,
@@ -135,6 +138,7 @@ def _stopped(execution: Execution, child: FindChild) -> Diagnosis:
         workflow=holder.definition.name or "",
         task_id=run.task_id,
         reference=run.reference,
+        iteration=run.iteration,
         task=run.name,
         type=run.type,
         status=run.status,

@@ -5,6 +5,7 @@ import streamlit as st
 from studio.components import markup, recovery_bar
 from studio.components.visit import Visit
 from studio.views import recovery, wording
+from studio.views.beginning import Beginning, beginning_of
 from studio.views.execution import ExecutionView, RootFailure, root_failure
 
 
@@ -46,6 +47,11 @@ def _root(visit: Visit, view: ExecutionView, root: RootFailure | None) -> list[m
     where += [f", {wording.plural(root.tries, 'try', 'tries')}"]
     head = markup.tag("h3", "Root failure in ", markup.code(root.ref), *where)
     parts = [head, markup.tag("p", _why(root.reason), css="rp-why")]
+    # Only what failed below is worth asking for: what failed here stands here.
+    told = visit.client.diagnosis(view.id) if root.child_id else None
+    began = beginning_of(told, view.id)
+    if began is not None:
+        parts += _beginning(began, shown=_why(root.reason))
     about = [f"{wording.moment(root.at_ms, visit.zone, '%H:%M:%S')}"]
     if root.consequences:
         shown = ", ".join(root.consequences[:3])
@@ -53,6 +59,22 @@ def _root(visit: Visit, view: ExecutionView, root: RootFailure | None) -> list[m
         about.append(f"Consequence: {shown}" + (f" and {more} more." if more > 0 else "."))
     parts.append(markup.tag("p", " · ".join(about), css="rp-mid"))
     return parts
+
+
+def _beginning(began: Beginning, shown: str) -> list[markup.Html]:
+    """The task below at which it began, and its reason unless that is `shown` already."""
+    place = markup.address("execution", id=began.execution_id, task=began.ref)
+    workflow = markup.code(began.workflow or began.execution_id)
+    if began.ref:
+        parts = ["It began in ", markup.link(markup.code(began.ref), place), " of ", workflow]
+    else:
+        parts = ["It began in ", markup.link(workflow, place)]
+    parts += [f", iteration {began.iteration}"] if began.iteration else []
+    parts += [f", {began.tries} tries"] if began.tries > 1 else []
+    lines = [markup.tag("p", *parts)]
+    if _why(began.reason) != shown:
+        lines.append(markup.tag("p", _why(began.reason), css="rp-mid"))
+    return lines
 
 
 def _why(reason: str) -> str:
