@@ -4,7 +4,7 @@ Reads one execution, and the children that failed below it. Decides nothing, cha
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
 from engine.model.execution import Execution, Run
@@ -14,6 +14,8 @@ from engine.model.status import ExecutionStatus, TaskStatus
 from engine.rules.recheck import Waiting, waits
 
 FindChild = Callable[[str], Execution | None]
+Place = tuple[str | None, str | None]
+"""A queue: its task type and its domain."""
 
 DEEPEST = 50
 """Levels of sub-workflows that are followed down."""
@@ -96,21 +98,27 @@ def _no_child(workflow_id: str) -> Execution | None:
     return None
 
 
-def diagnose(execution: Execution, now: int, child: FindChild = _no_child) -> Diagnosis:
-    """The diagnosis of an execution at an instant. `child` finds a sub-workflow by its id."""
+def diagnose(
+    execution: Execution,
+    now: int,
+    child: FindChild = _no_child,
+    own: Collection[Place] = frozenset(),
+) -> Diagnosis:
+    """The diagnosis of an execution at an instant. `child` finds a sub-workflow by its id; `own` are
+    the queues whose tasks the engine carries out itself."""
     if execution.stuck is not None:
-        return _stuck(execution, now)
+        return _stuck(execution, now, own)
     if execution.status is ExecutionStatus.COMPLETED:
         return Diagnosis("It has completed; there is nothing to do.")
     if execution.status.terminal:
         return _stopped(execution, child)
-    return _waiting(execution, now)
+    return _waiting(execution, now, own)
 
 
-def _stuck(execution: Execution, now: int) -> Diagnosis:
+def _stuck(execution: Execution, now: int, own: Collection[Place]) -> Diagnosis:
     return Diagnosis(
         f"It is stuck: {execution.stuck}",
-        waiting=_sentences(waits(execution), now),
+        waiting=_sentences(waits(execution), now, own),
         next_steps=(
             "Its ledger holds the event and the trace: report both.",
             "Its other tasks and all other executions go on; the event is kept where it can be.",
@@ -227,9 +235,9 @@ def _steps_without_cause(execution: Execution) -> tuple[str, ...]:
 # What it waits for
 
 
-def _waiting(execution: Execution, now: int) -> Diagnosis:
+def _waiting(execution: Execution, now: int, own: Collection[Place]) -> Diagnosis:
     found = waits(execution)
-    sentences = _sentences(found, now)
+    sentences = _sentences(found, now, own)
     if not found:
         return Diagnosis(
             "Nothing will ever move it on: this is a fault of the engine.",
@@ -239,15 +247,16 @@ def _waiting(execution: Execution, now: int) -> Diagnosis:
     return Diagnosis(
         f"{sentences[0]}{more}",
         waiting=sentences,
-        next_steps=tuple(dict.fromkeys(_wait_steps(found))) or ("Nothing: it goes on by itself.",),
+        next_steps=tuple(dict.fromkeys(_wait_steps(found, own)))
+        or ("Nothing: it goes on by itself.",),
     )
 
 
-def _sentences(found: list[Waiting], now: int) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(_sentence(item, now) for item in found))
+def _sentences(found: list[Waiting], now: int, own: Collection[Place]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(_sentence(item, now, own) for item in found))
 
 
-def _sentence(item: Waiting, now: int) -> str:
+def _sentence(item: Waiting, now: int, own: Collection[Place]) -> str:
     run = item.run
     if run is None:
         if item.what == "resume":
@@ -256,7 +265,7 @@ def _sentence(item: Waiting, now: int) -> str:
     since = _span(now - max(run.queued_at, run.started_at))
     ref = run.reference
     if item.what == "worker":
-        return _with_a_worker(run, now, since)
+        return _with_a_worker(run, now, since, own=(run.carrier, run.domain) in own)
     words = {
         "script": f"{ref} has waited {since} for its script to be evaluated",
         "child": f"{ref} has waited {since} for its sub-workflow {run.child_id}",
@@ -267,19 +276,22 @@ def _sentence(item: Waiting, now: int) -> str:
     return words[item.what]
 
 
-def _with_a_worker(run: Run, now: int, since: str) -> str:
+def _with_a_worker(run: Run, now: int, since: str, own: bool) -> str:
     if run.status is TaskStatus.IN_PROGRESS:
         who = run.worker or "a worker"
         left = f", and is given up in {_span(run.wake_at - now)}" if run.wake_at > now else ""
         return f"{run.reference} has been with {who} for {since}{left}"
     if run.due_at > now:
         again = f" (attempt {run.attempt + 1})" if run.attempt else ""
-        return f"{run.reference} can be polled in {_span(run.due_at - now)}{again}"
+        can = "is carried out" if own else "can be polled"
+        return f"{run.reference} {can} in {_span(run.due_at - now)}{again}"
+    if own:
+        return f"{run.reference} has waited {since} for the engine to carry it out"
     domain = f" of domain {run.domain}" if run.domain else ""
     return f"{run.reference} has waited {since} for a worker{domain} that polls {run.carrier}"
 
 
-def _wait_steps(found: list[Waiting]) -> Iterator[str]:
+def _wait_steps(found: list[Waiting], own: Collection[Place]) -> Iterator[str]:
     """What a person can do; nothing for what goes on by itself."""
     for item in found:
         run = item.run
@@ -288,6 +300,8 @@ def _wait_steps(found: list[Waiting]) -> Iterator[str]:
         elif run is None or item.what in ("instant", "script"):
             continue
         elif item.what == "worker" and run.status is TaskStatus.SCHEDULED:
+            if (run.carrier, run.domain) in own:
+                continue
             domain = f" in domain {run.domain}" if run.domain else ""
             yield f"See that a worker polls {run.carrier}{domain}."
         elif item.what == "worker":

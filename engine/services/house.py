@@ -73,7 +73,7 @@ def furnished(engine: Any) -> House:
         removal=removal,
         bulk=Bulk(executions, removal),
         signals=Signals(engine.telemetry, executions, engine.tasks),
-        stories=Stories(port, store, executions, logs),
+        stories=Stories(port, store, executions, logs, engine.workers.names),
         triggers=engine.triggers,
         schedules=engine.schedules,
         gauges=Gauges(port, store, engine.tasks.sightings),

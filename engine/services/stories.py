@@ -1,6 +1,8 @@
 """What our own additions tell about executions: outlines without payloads, single tasks with all
 their attempts, the ledger, previews, and counts over everything."""
 
+from collections.abc import Callable, Collection
+
 from engine.model.errors import InvalidInput, NotFound
 from engine.model.events import (
     Event,
@@ -14,7 +16,7 @@ from engine.model.events import (
 )
 from engine.model.execution import Execution, Run
 from engine.model.record import Json, decode, present
-from engine.rules.diagnosis import diagnose
+from engine.rules.diagnosis import Place, diagnose
 from engine.rules.preview import preview
 from engine.rules.starts import restart_by_newest
 from engine.rules.task_rendering import outline_entry, task_json
@@ -40,11 +42,19 @@ MOST_LINES = 1000
 class Stories:
     """Reading what happened, and asking what would."""
 
-    def __init__(self, port: Port, store: RowStore, executions: Committed, logs: Logs) -> None:
+    def __init__(
+        self,
+        port: Port,
+        store: RowStore,
+        executions: Committed,
+        logs: Logs,
+        own: Callable[[], Collection[Place]],
+    ) -> None:
         self._port = port
         self._store = store
         self._executions = executions
         self._logs = logs
+        self._own = own
         self._archive = ArchiveShelf(port, store)
 
     # One execution, among the living or in the archive
@@ -143,7 +153,7 @@ class Stories:
     def diagnosis(self, workflow_id: str) -> Document:
         """Why an execution stopped or what it waits for, in sentences."""
         execution = self._executions.view(workflow_id, payloads=False).execution
-        found = diagnose(execution, self._port.core.clock.now(), self._child)
+        found = diagnose(execution, self._port.core.clock.now(), self._child, self._own())
         return {"workflowId": workflow_id, **found.json_value()}
 
     def _child(self, workflow_id: str) -> Execution | None:

@@ -55,6 +55,22 @@ def test_what_a_running_execution_waits_for_is_told(door: Door, clock: HandClock
     assert told(door, workflow_id)["waiting"][0] == "It is paused until somebody resumes it"
 
 
+@pytest.mark.parametrize(
+    ("http_worker", "words"),
+    [(True, "call is carried out in 1 minute"), (False, "call can be polled in 1 minute")],
+)
+def test_what_this_engine_carries_out_itself_asks_for_no_worker(
+    clock: HandClock, http_worker: bool, words: str
+) -> None:
+    call = {"name": "call", "taskReferenceName": "call", "type": "HTTP", "startDelay": 60}
+    given = {"http_request": {"uri": "http://127.0.0.1:9"}}
+    with Door(clock=clock, http_worker=http_worker) as door:
+        workflow_id = door.start(door.define("calls", {**call, "inputParameters": given}))
+        found = told(door, workflow_id)
+    assert found["headline"] == words
+    assert ("See that a worker polls HTTP." in found["nextSteps"]) is not http_worker
+
+
 def test_a_failure_is_followed_down_to_the_task_where_it_began(door: Door) -> None:
     top, middle, kid = a_failed_family(door)
     found = told(door, top)

@@ -108,6 +108,26 @@ def test_ready_work_waits_for_a_worker_of_its_queue() -> None:
     assert found.next_steps == ("See that a worker polls a in domain eu.",)
 
 
+def test_what_the_engine_carries_out_itself_needs_no_worker() -> None:
+    bench = Bench(a_definition(a_task("call", "HTTP")))
+    w = bench.start()
+    bench.advance(5)
+    execution, now = bench.execution(w), bench.clock.now()
+    found = diagnose(execution, now, own=[("HTTP", None)])
+    assert found.headline == "call has waited 5 seconds for the engine to carry it out"
+    assert found.next_steps == ("Nothing: it goes on by itself.",)
+    elsewhere = diagnose(execution, now, own=[("HTTP", "eu")])
+    assert elsewhere.next_steps == ("See that a worker polls HTTP.",)
+
+
+def test_a_delayed_retry_of_what_the_engine_carries_out_says_when() -> None:
+    bench = a_bench(a_task("a"), retry_count=1, retry_delay_seconds=90)
+    w = bench.start()
+    bench.fail("a")
+    found = diagnose(bench.execution(w), bench.clock.now(), own=[("a", None)])
+    assert found.headline == "a is carried out in 1 minute (attempt 2)"
+
+
 def test_work_in_hand_says_with_whom_and_until_when() -> None:
     bench = a_bench(a_task("a"), response_timeout_seconds=60)
     w = bench.start()
