@@ -4,18 +4,17 @@ Reads one execution, and the children that failed below it. Decides nothing, cha
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from engine.model.execution import Execution, Run
 from engine.model.ids import content_hash
 from engine.model.record import Json, encode, present
 from engine.model.status import ExecutionStatus, TaskStatus
-from engine.rules.recheck import Waiting, waits
+from engine.rules.recheck import waits
+from engine.rules.wait_words import Place, sentences_of, steps_of
 
 FindChild = Callable[[str], Execution | None]
-Place = tuple[str | None, str | None]
-"""A queue: its task type and its domain."""
 
 DEEPEST = 50
 """Levels of sub-workflows that are followed down."""
@@ -118,7 +117,7 @@ def diagnose(
 def _stuck(execution: Execution, now: int, own: Collection[Place]) -> Diagnosis:
     return Diagnosis(
         f"It is stuck: {execution.stuck}",
-        waiting=_sentences(waits(execution), now, own),
+        waiting=sentences_of(waits(execution), now, own),
         next_steps=(
             "Its ledger holds the event and the trace: report both.",
             "Its other tasks and all other executions go on; the event is kept where it can be.",
@@ -237,7 +236,7 @@ def _steps_without_cause(execution: Execution) -> tuple[str, ...]:
 
 def _waiting(execution: Execution, now: int, own: Collection[Place]) -> Diagnosis:
     found = waits(execution)
-    sentences = _sentences(found, now, own)
+    sentences = sentences_of(found, now, own)
     if not found:
         return Diagnosis(
             "Nothing will ever move it on: this is a fault of the engine.",
@@ -247,79 +246,9 @@ def _waiting(execution: Execution, now: int, own: Collection[Place]) -> Diagnosi
     return Diagnosis(
         f"{sentences[0]}{more}",
         waiting=sentences,
-        next_steps=tuple(dict.fromkeys(_wait_steps(found, own)))
+        next_steps=tuple(dict.fromkeys(steps_of(found, own)))
         or ("Nothing: it goes on by itself.",),
     )
-
-
-def _sentences(found: list[Waiting], now: int, own: Collection[Place]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(_sentence(item, now, own) for item in found))
-
-
-def _sentence(item: Waiting, now: int, own: Collection[Place]) -> str:
-    run = item.run
-    if run is None:
-        if item.what == "resume":
-            return "It is paused until somebody resumes it"
-        return "It waits for its turn: its rate limit lets no more in"
-    since = _span(now - max(run.queued_at, run.started_at))
-    ref = run.reference
-    if item.what == "worker":
-        return _with_a_worker(run, now, since, own=(run.carrier, run.domain) in own)
-    words = {
-        "script": f"{ref} has waited {since} for its script to be evaluated",
-        "child": f"{ref} has waited {since} for its sub-workflow {run.child_id}",
-        "instant": f"{ref} goes on in {_span(item.at - now)}",
-        "message": f"{ref} has waited {since} for a message",
-        "person": f"{ref} has waited {since} for somebody to complete it",
-    }
-    return words[item.what]
-
-
-def _with_a_worker(run: Run, now: int, since: str, own: bool) -> str:
-    if run.status is TaskStatus.IN_PROGRESS:
-        who = run.worker or "a worker"
-        left = f", and is given up in {_span(run.wake_at - now)}" if run.wake_at > now else ""
-        return f"{run.reference} has been with {who} for {since}{left}"
-    if run.due_at > now:
-        again = f" (attempt {run.attempt + 1})" if run.attempt else ""
-        can = "is carried out" if own else "can be polled"
-        return f"{run.reference} {can} in {_span(run.due_at - now)}{again}"
-    if own:
-        return f"{run.reference} has waited {since} for the engine to carry it out"
-    domain = f" of domain {run.domain}" if run.domain else ""
-    return f"{run.reference} has waited {since} for a worker{domain} that polls {run.carrier}"
-
-
-def _wait_steps(found: list[Waiting], own: Collection[Place]) -> Iterator[str]:
-    """What a person can do; nothing for what goes on by itself."""
-    for item in found:
-        run = item.run
-        if item.what == "resume":
-            yield "Resume it."
-        elif run is None or item.what in ("instant", "script"):
-            continue
-        elif item.what == "worker" and run.status is TaskStatus.SCHEDULED:
-            if (run.carrier, run.domain) in own:
-                continue
-            domain = f" in domain {run.domain}" if run.domain else ""
-            yield f"See that a worker polls {run.carrier}{domain}."
-        elif item.what == "worker":
-            yield f"See whether {run.worker or 'its worker'} is alive."
-        elif item.what == "child":
-            yield f"Look at the sub-workflow {run.child_id}."
-        else:
-            yield f"Complete {run.reference}, or let its sender know."
-
-
-def _span(ms: int) -> str:
-    """A length of time as people say it."""
-    seconds = max(0, ms) // 1000
-    for size, word in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
-        if seconds >= size:
-            count = seconds // size
-            return f"{count} {word}{'s' if count > 1 else ''}"
-    return f"{seconds} second{'' if seconds == 1 else 's'}"
 
 
 def fingerprint(workflow: str, place: str, reason: str) -> str:

@@ -16,10 +16,11 @@ from engine.model.events import (
 )
 from engine.model.execution import Execution, Run
 from engine.model.record import Json, decode, present
-from engine.rules.diagnosis import Place, diagnose
+from engine.rules.diagnosis import diagnose
 from engine.rules.preview import preview
 from engine.rules.starts import restart_by_newest
 from engine.rules.task_rendering import outline_entry, task_json
+from engine.rules.wait_words import Place
 from engine.services.archive_shelf import ArchiveShelf
 from engine.services.committed import Committed
 from engine.services.logs import Logs
