@@ -16,6 +16,11 @@ from engine.rules.wait_words import Place, sentences_of, steps_of
 
 FindChild = Callable[[str], Execution | None]
 
+Level = tuple[Execution, Run | None]
+"""An execution, and the attempt in it that brought it down; None where it ended by itself."""
+
+NO_REASON = "no reason was given"
+
 DEEPEST = 50
 """Levels of sub-workflows that are followed down."""
 
@@ -30,20 +35,20 @@ _VARIABLE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """The attempt at which it all began."""
+    """The attempt at which it all began; of an execution that ended for no task of its own, that."""
 
     workflow_id: str
     workflow: str
-    task_id: str
-    reference: str
-    iteration: int
-    """0 outside of loops; the reference has it as its suffix."""
-    task: str
-    type: str
-    status: TaskStatus
-    attempts: int
+    status: TaskStatus | ExecutionStatus
     reason: str
-    worker: str | None
+    task_id: str | None = None
+    reference: str | None = None
+    iteration: int = 0
+    """0 outside of loops; the reference has it as its suffix."""
+    task: str | None = None
+    type: str | None = None
+    attempts: int | None = None
+    worker: str | None = None
 
     def json_value(self) -> dict[str, Json]:
         """For the wire."""
@@ -130,51 +135,70 @@ def _stuck(execution: Execution, now: int, own: Collection[Place]) -> Diagnosis:
 
 
 def _stopped(execution: Execution, child: FindChild) -> Diagnosis:
-    found = root_failure(execution, child)
-    if found is None:
-        reason = execution.reason or "no reason was given"
+    found = levels(execution, child)
+    if not found:
+        reason = execution.reason or NO_REASON
         return Diagnosis(
             f"It is {execution.status}: {reason}",
             next_steps=_steps_without_cause(execution),
             fingerprint=fingerprint(execution.definition.name or "", execution.status, reason),
         )
-    holders, run = found
-    holder = holders[-1]
-    cause = Cause(
+    holder, run = found[-1]
+    cause = _cause(holder, run)
+    entry = found[0][1]
+    itself = entry is not None and (run is None or not run.status.bad)
+    below = len(found) > 1
+    place = (cause.reference or cause.status).split("__")[0]
+    return Diagnosis(
+        _headline_of_end(cause, holder.status) if itself else _headline(cause, below),
+        cause,
+        tuple(level.id for level, _ in found),
+        next_steps=_steps_after_end(cause, entry) if itself else _steps(cause, below),
+        fingerprint=fingerprint(cause.workflow, place, cause.reason),
+    )
+
+
+def _cause(holder: Execution, run: Run | None) -> Cause:
+    workflow = holder.definition.name or ""
+    if run is None:
+        return Cause(holder.id, workflow, holder.status, holder.reason or NO_REASON)
+    return Cause(
         workflow_id=holder.id,
-        workflow=holder.definition.name or "",
+        workflow=workflow,
+        status=run.status,
+        reason=(run.reason if run.status.bad else holder.reason) or NO_REASON,
         task_id=run.task_id,
         reference=run.reference,
         iteration=run.iteration,
         task=run.name,
         type=run.type,
-        status=run.status,
         attempts=run.attempt + 1,
-        reason=run.reason or "no reason was given",
         worker=run.worker,
     )
-    return Diagnosis(
-        _headline(cause, below=len(holders) > 1),
-        cause,
-        tuple(item.id for item in holders),
-        next_steps=_steps(cause, below=len(holders) > 1),
-        fingerprint=fingerprint(cause.workflow, cause.reference.split("__")[0], cause.reason),
-    )
 
 
-def root_failure(execution: Execution, child: FindChild) -> tuple[list[Execution], Run] | None:
-    """The executions from this one down, and the attempt in the last of them that failed first;
-    None when nothing in it has failed."""
-    holders = [execution]
+def levels(execution: Execution, child: FindChild) -> list[Level]:
+    """From this execution down to the one in which it began, as deep as what failed is a
+    sub-workflow; empty when nothing in it has failed."""
     run = _failed(execution)
-    while run is not None and run.child_id is not None and len(holders) < DEEPEST:
+    if run is None:
+        return []
+    found: list[Level] = [(execution, run)]
+    while run is not None and run.child_id is not None and len(found) < DEEPEST:
         below = child(run.child_id)
-        inner = None if below is None else _failed(below)
-        if below is None or inner is None:
+        if below is None or not below.status.terminal:
             break
-        holders.append(below)
-        run = inner
-    return None if run is None else (holders, run)
+        run = _failed(below)
+        if run is None and below.status is ExecutionStatus.COMPLETED:
+            break
+        found.append((below, run or _ended_by(below)))
+    return found
+
+
+def _ended_by(execution: Execution) -> Run | None:
+    """The TERMINATE task that ended an execution."""
+    runs = [run for run in execution.runs.values() if run.type == "TERMINATE"]
+    return next((run for run in runs if run.task_id == execution.failed_task_id), None)
 
 
 def _failed(execution: Execution) -> Run | None:
@@ -189,14 +213,37 @@ def _failed(execution: Execution) -> Run | None:
     return min(named or real, key=lambda run: (run.ended_at, run.seq))
 
 
+_VERBS: dict[str, str] = {
+    TaskStatus.TIMED_OUT: "ran out of time",
+    TaskStatus.CANCELED: "was cancelled",
+}
+
+
 def _headline(cause: Cause, below: bool) -> str:
     where = f" in its sub-workflow {cause.workflow}" if below else ""
     tries = "" if cause.attempts == 1 else f" at attempt {cause.attempts}"
-    verb = {
-        TaskStatus.TIMED_OUT: "ran out of time",
-        TaskStatus.CANCELED: "was cancelled",
-    }.get(cause.status, "failed")
+    verb = _VERBS.get(cause.status, "failed")
     return f"{cause.reference}{where} {verb}{tries}: {cause.reason}"
+
+
+def _headline_of_end(cause: Cause, status: ExecutionStatus) -> str:
+    """Of a sub-workflow that ended for no task of its own that failed."""
+    if cause.reference is None:
+        return f"Its sub-workflow {cause.workflow} is {status}: {cause.reason}"
+    return f"{cause.reference} ended its sub-workflow {cause.workflow} as {status}: {cause.reason}"
+
+
+def _steps_after_end(cause: Cause, entry: Run | None) -> tuple[str, ...]:
+    """What a person can do about such a sub-workflow; `entry` is the task that leads down to it."""
+    steps = []
+    if cause.reference is not None:
+        steps.append(f"See what leads to {cause.reference}: it ends whatever reaches it.")
+    elif cause.status is ExecutionStatus.TIMED_OUT:
+        steps.append(f"See what {cause.workflow} waited for, or give it longer.")
+    if entry is not None:
+        steps.append(f"Retry: {entry.reference} begins its sub-workflow anew.")
+        steps.append(f"Rerun from a task before {entry.reference} if what it was given is wrong.")
+    return tuple(steps)
 
 
 def _steps(cause: Cause, below: bool) -> tuple[str, ...]:

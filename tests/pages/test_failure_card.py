@@ -146,3 +146,26 @@ def test_a_conductor_without_a_diagnosis_names_the_child_as_before() -> None:
     said = said_of("top-1")
     assert '<p class="rp-why">no route</p>' in said
     assert "It failed inside the child" in said and "It began in" not in said
+
+
+def test_a_sub_workflow_that_its_terminate_ended_began_there(client: Counting) -> None:
+    given = {"terminationStatus": "FAILED", "terminationReason": "stock is empty"}
+    stop = a_task("stop", "TERMINATE", inputParameters=given)
+    client.save_definition({"name": "kid", "version": 1, "tasks": [stop]}, ME)
+    top = a_start(client, "top", below("outer", "kid"))
+    said = said_of(top)
+    assert f'href="execution?id={child_of(client, top)}&amp;task=stop"' in said
+    assert '<p class="rp-why">stock is empty</p>' in said
+
+
+def test_a_sub_workflow_that_failed_for_none_of_its_tasks_is_where_it_began(
+    client: Counting,
+) -> None:
+    schema = {"name": "paid", "version": 1, "type": "JSON", "data": {"required": ["receipt"]}}
+    kid = {"name": "kid", "version": 1, "tasks": [a_task("pay", "NOOP")]}
+    client.save_definition({**kid, "outputSchema": schema, "enforceSchema": True}, ME)
+    top = a_start(client, "top", below("outer", "kid"))
+    said = said_of(top)
+    link = f'href="execution?id={child_of(client, top)}" target="_self"><code>kid</code></a></p>'
+    assert link in said and "It began in <a" in said
+    assert "does not fit the outputSchema of kid" in said

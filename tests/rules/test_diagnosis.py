@@ -1,8 +1,9 @@
 """What a person is told about an execution that has stopped, or waits."""
 
-from engine.model.events import Pause, Terminate
+from engine.model.definitions import WorkflowTask
+from engine.model.events import Pause, Retry, Terminate
 from engine.model.execution import Execution
-from engine.model.status import TaskStatus
+from engine.model.status import ExecutionStatus, TaskStatus
 from engine.rules.diagnosis import Diagnosis, diagnose, fingerprint
 from tests.builders import Bench, a_child, a_definition, a_fork, a_loop, a_task, a_task_def
 
@@ -43,6 +44,80 @@ def test_the_root_of_a_failure_is_found_through_sub_workflows() -> None:
     assert (found.cause.workflow, found.cause.reference, len(found.path)) == ("kid", "a", 3)
     assert found.headline == "a in its sub-workflow kid failed: no route"
     assert "sub-workflow tasks resumed" in found.next_steps[0]
+
+
+def a_family(*tasks: WorkflowTask, **policy: object) -> Bench:
+    """An execution whose grandchild has these tasks."""
+    return Bench(
+        a_definition(a_child("outer", "middle")),
+        a_definition(a_child("inner", "kid"), name="middle"),
+        a_definition(*tasks, name="kid", **policy),
+        task_defs=[a_task_def("a")],
+    )
+
+
+def grandchild_of(bench: Bench, workflow_id: str) -> str:
+    middle = bench.run(workflow_id, "outer").child_id or ""
+    return bench.run(middle, "inner").child_id or ""
+
+
+def test_a_sub_workflow_that_its_terminate_ended_is_the_cause_with_its_own_reason() -> None:
+    given = {"terminationStatus": "FAILED", "terminationReason": "stock is empty"}
+    bench = a_family(a_task("stop", "TERMINATE", input_parameters=given))
+    w = bench.start()
+    found = told(bench, w)
+    assert found.headline == "stop ended its sub-workflow kid as FAILED: stock is empty"
+    cause, kid = found.cause, grandchild_of(bench, w)
+    assert cause is not None and len(found.path) == 3
+    assert (cause.workflow_id, cause.reference, cause.type) == (kid, "stop", "TERMINATE")
+    assert (cause.reason, cause.task_id) == ("stock is empty", bench.run(kid, "stop").task_id)
+    assert found.next_steps[0].startswith("See what leads to stop")
+
+
+def test_a_sub_workflow_without_a_failed_task_of_its_own_is_the_cause_itself() -> None:
+    bench = a_family(a_task("a"))
+    w = bench.start()
+    kid = grandchild_of(bench, w)
+    bench.ask(kid, Terminate(reason="wrong customer"))
+    found = told(bench, w)
+    assert found.headline == "Its sub-workflow kid is TERMINATED: wrong customer"
+    assert found.path[-1] == kid and found.cause is not None
+    assert found.cause.json_value() == {
+        "workflowId": kid,
+        "workflow": "kid",
+        "status": "TERMINATED",
+        "reason": "wrong customer",
+    }
+
+
+def test_a_sub_workflow_that_ran_out_of_time_is_the_cause_and_is_begun_anew_by_a_retry() -> None:
+    bench = a_family(a_task("a"), timeout_seconds=10, timeout_policy="TIME_OUT_WF")
+    w = bench.start()
+    kid = grandchild_of(bench, w)
+    bench.advance(11)
+    found = told(bench, w)
+    assert found.cause is not None and found.cause.status is ExecutionStatus.TIMED_OUT
+    assert found.next_steps[:2] == (
+        "See what kid waited for, or give it longer.",
+        "Retry: outer begins its sub-workflow anew.",
+    )
+    bench.ask(w, Retry())
+    assert grandchild_of(bench, w) != kid
+
+
+def test_a_sub_workflow_that_goes_on_or_is_well_by_now_is_no_cause() -> None:
+    bench = a_family(a_task("a"))
+    w = bench.start()
+    bench.fail("a", "no route")
+    other = a_bench(a_task("a"))
+    begun = other.start()
+    for _ in range(2):
+        found = diagnose(bench.execution(w), 0, lambda _: other.execution(begun))
+        assert found.cause is not None and found.path == (w,)
+        assert found.cause.reference == "outer"
+        if other.execution(begun).status is ExecutionStatus.RUNNING:
+            other.complete("a")
+    assert other.execution(begun).status is ExecutionStatus.COMPLETED
 
 
 def test_a_join_or_a_loop_is_never_the_root() -> None:

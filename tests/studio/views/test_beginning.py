@@ -23,6 +23,12 @@ def test_a_task_of_a_loop_is_named_as_in_its_definition_and_any_other_as_it_is()
         assert found is not None and found.ref == ref
 
 
+def test_a_sub_workflow_that_ended_by_itself_is_a_beginning_without_a_task() -> None:
+    cause = {"workflowId": "kid-1", "workflow": "kid", "status": "TIMED_OUT"}
+    found = beginning_of({"cause": cause}, "top-1")
+    assert found is not None and (found.workflow, found.ref, found.tries) == ("kid", "", 0)
+
+
 @pytest.mark.parametrize(
     "diagnosis",
     [
