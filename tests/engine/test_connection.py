@@ -236,7 +236,8 @@ def test_a_client_that_leaves_more_than_one_request_behind_is_known_to_have_left
         client.close()
         app.let.set()
         assert app.told.acquire(timeout=10)
-    assert app.unsent == ["/x"]
+    # The requests behind it may have been answered to nobody, too, by now.
+    assert set(app.unsent) == {"/x"}
 
 
 @EACH_LOOP
