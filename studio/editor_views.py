@@ -40,15 +40,18 @@ _PALETTE: Final = _palette()
 
 def outline(room: Room, drawing: Layout, found: Sequence[Problem]) -> None:
     """The tasks as a list: the canvas draws one where it is narrow."""
-    marks = overlay.of_problems(drawing, problems_room.by_node(found, drawing))
+    _canvas(room, drawing, found, f"outline/{room.key}", f"Tasks of {room.name}")
+
+
+def _canvas(room: Room, drawing: Layout, found: Sequence[Problem], key: str, label: str) -> None:
     graph_canvas.show(
         drawing,
-        marks,
+        overlay.of_problems(drawing, problems_room.by_node(found, drawing)),
         mode="edit",
         selected=_node_id(room, drawing),
-        key=f"outline/{room.key}",
+        key=key,
         height=HEIGHT,
-        label=f"Tasks of {room.name}",
+        label=label,
         palette=_PALETTE,
     )
 
@@ -80,16 +83,7 @@ def _view_words(changes: Comparison | None, view: str) -> str:
 def _graph(room: Room, drawing: Layout, found: Sequence[Problem]) -> None:
     if room.draft.pending_text is not None:
         st.caption("The text is no definition at the moment; this is the last one that was.")
-    graph_canvas.show(
-        drawing,
-        overlay.of_problems(drawing, problems_room.by_node(found, drawing)),
-        mode="edit",
-        selected=_node_id(room, drawing),
-        key=f"graph/{room.key}",
-        height=HEIGHT,
-        label=f"Graph of {room.name}",
-        palette=_PALETTE,
-    )
+    _canvas(room, drawing, found, f"graph/{room.key}", f"Graph of {room.name}")
 
 
 def _code(room: Room) -> None:
