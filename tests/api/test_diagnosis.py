@@ -1,7 +1,5 @@
 """Why an execution stopped or what it waits for, as the door tells it."""
 
-from collections.abc import Iterator
-
 import pytest
 from sqlalchemy import text
 
@@ -12,14 +10,8 @@ NOBODY = "00000000-0000-0000-0000-000000000000"
 
 
 @pytest.fixture
-def clock() -> HandClock:
-    return HandClock()
-
-
-@pytest.fixture
-def door(clock: HandClock) -> Iterator[Door]:
-    with Door(clock=clock) as found:
-        yield found
+def door(timed_door: Door) -> Door:
+    return timed_door
 
 
 def told(door: Door, workflow_id: str) -> Json:

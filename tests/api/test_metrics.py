@@ -1,6 +1,5 @@
 """Each metric, from the deed that it counts to the text that is scraped."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +17,8 @@ BIG = {"text": "x" * 2000}
 
 
 @pytest.fixture
-def clock() -> HandClock:
-    return HandClock()
-
-
-@pytest.fixture
-def door(clock: HandClock) -> Iterator[Door]:
-    with Door(clock=clock) as found:
-        yield found
+def door(timed_door: Door) -> Door:
+    return timed_door
 
 
 def scraped(door: Door) -> dict[str, float]:
